@@ -1,6 +1,6 @@
 # Printed by tablewright terraform parental --environment prod: what is to change here is changed in the design.
 
-# Families, who belongs to them, exceptions for a while, devices, messages and what was done.
+# Families and guardians, exceptions, devices, messages and activity.
 resource "aws_dynamodb_table" "parental_families" {
   name                        = "ParentalFamilies"
   billing_mode                = "PAY_PER_REQUEST"
@@ -73,7 +73,7 @@ resource "aws_dynamodb_table" "parental_families" {
   }
 }
 
-# Whose child has which number, and which clock it lives by.
+# Children: family, number and time zone.
 resource "aws_dynamodb_table" "child_profiles" {
   name                        = "ChildProfiles"
   billing_mode                = "PAY_PER_REQUEST"
@@ -113,7 +113,7 @@ resource "aws_dynamodb_table" "child_profiles" {
   }
 }
 
-# How often which app was blocked, by day and hour of the child's clock.
+# Blocked attempts by app, day and hour in the child's time zone.
 resource "aws_dynamodb_table" "blocked_request_metrics" {
   name                        = "BlockedRequestMetrics"
   billing_mode                = "PAY_PER_REQUEST"
@@ -167,7 +167,7 @@ resource "aws_dynamodb_table" "blocked_request_metrics" {
   }
 }
 
-# Which batches were counted, for a week.
+# Counted batches, for a week.
 resource "aws_dynamodb_table" "ingest_receipts" {
   name                        = "IngestReceipts"
   billing_mode                = "PAY_PER_REQUEST"
@@ -198,7 +198,7 @@ resource "aws_dynamodb_table" "ingest_receipts" {
   }
 }
 
-# What parents have written: apps and windows, for a child.
+# Parents' rules: apps and time windows, for a child.
 resource "aws_dynamodb_table" "parental_policies" {
   name                        = "ParentalPolicies"
   billing_mode                = "PROVISIONED"
@@ -334,7 +334,7 @@ resource "aws_dynamodb_table" "enforcement_history" {
   }
 }
 
-# Which rule on which device implements which policies. What expires here is an order to clean the device.
+# Which rule on which device implements which policies. On expiry the rule is removed from the device.
 resource "aws_dynamodb_table" "ftd_rule_mapping" {
   name                        = "FTDRuleMapping"
   billing_mode                = "PROVISIONED"
@@ -414,7 +414,7 @@ resource "aws_dynamodb_table" "ftd_rule_mapping" {
   }
 }
 
-# Which address a child's devices have now.
+# The current addresses of a child's devices.
 resource "aws_dynamodb_table" "subscriber_sessions" {
   name                        = "SubscriberSessions"
   billing_mode                = "PAY_PER_REQUEST"

@@ -124,7 +124,7 @@ def test_what_is_blocked_is_counted_and_shown(at: Place, api: Api) -> None:
     assert given(api.get("/parents/me/metrics", by=ANNA))["items"] == [metric]
     dashboard = given(api.get(f"/children/{PHONE}/dashboard", by=ANNA))
     assert dashboard["day"]["blocked"] == dashboard["month"]["byApp"][0]["blocked"] == 6
-    assert len([text for text in at.messages("anna@example.com") if "stopped 6 times" in text]) == 1
+    assert len([text for text in at.messages("anna@example.com") if "We blocked 6 attempts" in text]) == 1
     assert refused(api.get(f"/children/{PHONE}/metrics?from=2030-06-15&to=2030-06-14", by=ANNA)) == (
         400,
         "DATE_ORDER",

@@ -99,8 +99,8 @@ def test_a_family_is_kept_while_its_week_lasts_and_everybody_of_it_is_told_both(
     assert closing.keep(family.family_id, ANNA).closes_at is None
     for person in ("anna@example.com", "ben@example.com"):
         told = at.messages(person)
-        assert any("deletes" in text for text in told), person
-        assert any("keep" in text for text in told), person
+        assert any("will be deleted" in text for text in told), person
+        assert any("cancelled the deletion" in text for text in told), person
     at.clock.move(timedelta(days=30))
     _run(at)
     assert at.parental.families.child(ANNA, PHONE).child == child.child

@@ -149,7 +149,7 @@ def test_a_device_that_is_away_keeps_only_its_rules_and_they_go_when_it_is_back(
     child = lived(at)
     at.firewalls["fw"].faults = Faults(is_down=True)
     errand = at.parental.privacy.erase(child, ANNA)
-    assert errand.waits_for == "rules on a device"
+    assert errand.waits_for == "firewall rules to be removed"
     assert at.mentions(NAME) == [text for text in at.mentions(NAME) if "errand_" in text]
     assert at.scan("ParentalPolicies") == at.scan("BlockedRequestMetrics") == []
     at.clock.move(timedelta(minutes=30))
@@ -173,7 +173,7 @@ def test_while_an_erasure_waits_for_a_device_nobody_is_told_of_the_child(at: Pla
     assert given(api.get("/children?includeReleased=true", by=ANNA)) == []
     left = at.parental.repository.child(child.child)
     assert (left.child_name, left.parent_email) == ("[erased]", "[erased]")
-    assert given(api.delete(path, by=ANNA), 202)["waitsFor"] == "rules on a device"
+    assert given(api.delete(path, by=ANNA), 202)["waitsFor"] == "firewall rules to be removed"
 
 
 def test_a_number_is_nobody_elses_until_its_erasure_is_over(at: Place) -> None:

@@ -207,7 +207,7 @@ def test_a_process_that_starts_during_another_s_deployment_waits_its_turn(site: 
         first.deploy()
     second.ensure(rule("000000000002_Game", domains=("game.example",)))
     site.pause(20)
-    with pytest.raises(Conflict, match="under way"):
+    with pytest.raises(Conflict, match="is running"):
         second.deploy()
     site.pause(120)
     second.deploy()
@@ -228,7 +228,7 @@ def test_a_deployment_whose_answer_was_lost_is_not_taken_for_done(site: Site) ->
     with pytest.raises(Unavailable, match="no answer"):
         driver.deploy()
     site.fmc.after_write = lambda method, path: None
-    with pytest.raises(Conflict, match="under way"):
+    with pytest.raises(Conflict, match="is running"):
         driver.deploy()
     site.pause(120)
     assert driver.deploy().was_needed

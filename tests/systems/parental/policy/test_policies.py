@@ -212,7 +212,7 @@ def test_pc_d10_whoever_asks_for_what_is_not_enforced_is_told_at_once_and_why(at
         "142.250.0.0/15",
     ]
     assert "anyone can rent servers there" in told[0]
-    assert "Google at large" in told[2]
+    assert "the network of all of Google" in told[2]
     assert at.parental.policies.create(child, given, ANNA, key="one").notices == saved.notices
     again = at.parental.policies.replace(child, saved.policy.policy_id, given, ANNA, expected=1)
     assert again.notices == saved.notices

@@ -60,7 +60,7 @@ def test_a_time_that_is_none_is_refused_with_its_field(name: str, text: object) 
 
 
 def test_pc_x14_an_unknown_day_is_refused_with_its_field() -> None:
-    with pytest.raises(BadRequest, match="'MONDAY' is no day") as refused:
+    with pytest.raises(BadRequest, match="'MONDAY' isn't a valid day") as refused:
         check([{"startTime": "08:00", "endTime": "15:00", "days": ["TUE", "MONDAY"]}])
     assert (refused.value.code, refused.value.field) == ("INVALID_WINDOW", "timeWindows[0].days[1]")
 
