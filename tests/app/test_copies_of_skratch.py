@@ -20,9 +20,9 @@ from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import TRAVEL
 from tablewright.edge import serving_app
+from tablewright.edge.errors import NotFound
 from tablewright.systems.travel.account.keyring_check import SecretIsMissing
 from tablewright.systems.travel.account.privacy import SETTLES
-from tablewright.systems.travel.errors import NotThere
 from tablewright.systems.travel.seed import JONAS, MAYA
 from tablewright.systems.travel.travel import Travel
 
@@ -109,7 +109,7 @@ def test_SK_32_a_store_that_is_lost_comes_back_from_elsewhere_and_who_was_erased
 
     with _opened(again, clock, away, seed=False) as runtime:
         assert _seen(runtime, MAYA) == wanted
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             _travel(runtime).repository.profile(JONAS)
         assert [each.erasure_id for each in _travel(runtime).privacy.erased()] == [proof.erasure_id]
         assert runtime.engine.verify() == []

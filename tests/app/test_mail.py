@@ -34,7 +34,7 @@ from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
 from tablewright.kit.outbox import DeliveryDelayed, DeliveryRefused, OutgoingMessage
 from tablewright.kit.system import System
-from tablewright.systems.parental.repository import Actor
+from tablewright.kit.tables import Actor
 from tablewright.systems.portal.seed import seed as seed_portal
 from tablewright.testing import Clock
 from tablewright.world import real_world

@@ -29,11 +29,11 @@ from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
 from tablewright.kit import codes
+from tablewright.kit.tables import Actor as Parent
+from tablewright.kit.tables import Actor as Staff
 from tablewright.systems.parental.model import MessageState as State
-from tablewright.systems.parental.repository import Actor as Parent
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.pages.checkout import LINK_LASTS
-from tablewright.systems.portal.repository import Actor as Staff
 from tablewright.systems.travel.account.accounts import Proved
 
 NOW = datetime(2026, 11, 17, 10, tzinfo=UTC)

@@ -24,7 +24,7 @@ from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.cli import serve
 from tablewright.edge import serving_app
 from tablewright.kit.codes import CODES_A_WINDOW, TRIES
-from tablewright.systems.portal.repository import Actor as Staff
+from tablewright.kit.tables import Actor as Staff
 from tablewright.systems.travel import design as travel_design
 
 ADA = "ada@example.com"

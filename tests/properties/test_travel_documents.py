@@ -27,10 +27,11 @@ from tests.systems.travel.talk import ANNA, SECRET, START, sign_up
 
 from tablewright import testing
 from tablewright.client import embedded
+from tablewright.edge.errors import NotFound
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.devices import Gadget
-from tablewright.systems.travel.errors import NotThere, ResyncRequired
+from tablewright.systems.travel.errors import ResyncRequired
 from tablewright.systems.travel.sync.documents import Checkpoint, Document, PushedDocuments, Row, document
 from tablewright.systems.travel.sync.merge import WHOLE, difference
 from tablewright.systems.travel.sync.operations import FieldConflict, Result, visit_state
@@ -205,7 +206,7 @@ class Documents(RuleBasedStateMachine):
     @rule(code=codes)
     def web_removes(self, code: str) -> None:
         self.clock.move(timedelta(seconds=2))
-        with suppress(NotThere):
+        with suppress(NotFound):
             self.travel.visits.unmark(ANNA, "country", PRESENT[code])
 
     @rule(days=st.sampled_from((1, 31, 31, 181)))

@@ -24,9 +24,10 @@ from tests.systems.travel.talk import ANNA, SECRET, START, Form, Gadget, Spot, s
 
 from tablewright import testing
 from tablewright.client import embedded
+from tablewright.edge.errors import Conflict, NotFound
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.errors import Conflict, NotThere, VersionConflict
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.model import SERVER, OperationType, Strategy
 from tablewright.systems.travel.places import statistics
 from tablewright.systems.travel.sync import merge, split
@@ -334,7 +335,7 @@ class Travellers(RuleBasedStateMachine):
         except VersionConflict:
             words = self.chosen(look, choice)
             assert not all(self.ledger.has_seen_all(entity, word) for entity, word in words.items())
-        except (NotThere, Conflict):  # it is a month old, or was settled
+        except (NotFound, Conflict):  # it is a month old, or was settled
             assert self.is_forgotten(look.operation_id) or not self.is_open(look.operation_id)
 
     def is_forgotten(self, id: str) -> bool:

@@ -20,15 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from tablewright.client import CallRefused, embedded
+from tablewright.edge.errors import CallerError
 from tablewright.engine import Regions
 from tablewright.engine.replication.failover import UnreplicatedWrite, failover, rejoin, unreplicated
 from tablewright.engine.verify.region_items import compare
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Db
 from tablewright.systems.portal.design import PORTAL, tenants_table
-from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.portal import Portal, open_portal
-from tablewright.systems.portal.repository import Actor
 from tablewright.world import World, real_world
 
 OLD, NEW = "af-south-1", "eu-west-1"
@@ -109,7 +109,7 @@ class _Load:
             email = f"{'Customer' if number % 2 else 'customer'}{address}@example.com"
             try:
                 order = self.portals[region].checkout.place(email, [Line(self.product)])
-            except (CallRefused, PortalMistake):
+            except (CallRefused, CallerError):
                 self.refused += 1
                 self._stop.wait(0.005)
             else:

@@ -1,7 +1,7 @@
 """The codes of all errors, read from the calls in the source that make them: nothing is listed a second time.
 
 A code is a literal in capitals that is handed to what makes an error: `not_found("ORDER_NOT_FOUND", "There is ...")`,
-`require(who, code="ADMIN_ONLY")`, `code = "STALE"` in a class of errors, `NotThere("order")`.
+`require(who, code="ADMIN_ONLY")`, `code = "STALE"` in a class of errors, `NotFound("order")`.
 Parsing all of the source takes a second, so for one code only the files that mention it are parsed.
 Elsewhere: errors as answers (edge/problems.py), the pages (problem_pages.py).
 """
@@ -19,7 +19,7 @@ import tablewright
 _ROOMS = ("edge", "kit", "pages", "systems", "app")
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
 # A file without this makes no error.
-_SIGN = re.compile(rb'"[A-Z][A-Z0-9_]{3,}"|\bNotThere\(')
+_SIGN = re.compile(rb'"[A-Z][A-Z0-9_]{3,}"|\bNotFound\(')
 _MAKERS = {
     "bad_request": 400,
     "unauthorized": 401,
@@ -31,7 +31,7 @@ _MAKERS = {
     "too_many": 429,
     "role_required": 403,
     "require": 403,
-    "NotThere": 404,
+    "NotFound": 404,
 }
 _ADVICE = {
     400: "Correct the request and send it again.",
@@ -80,7 +80,7 @@ def problem_code(code: str) -> ProblemCode | None:
     if not _CODE.fullmatch(code):
         return None
     noun = code.removesuffix(_NOT_THERE)
-    mention = re.compile(rf'"{code}"|\bNotThere\(\s*"{noun}"'.encode(), re.IGNORECASE)
+    mention = re.compile(rf'"{code}"|\bNotFound\(\s*"{noun}"'.encode(), re.IGNORECASE)
     found = _codes_of(source for source in _sources() if mention.search(source)).get(code)
     if found is None and noun != code:  # the noun is said where it is looked up
         return ProblemCode(code, (f"There is no such {noun.replace('_', ' ').lower()}.",), (404,))
@@ -137,7 +137,7 @@ def _codes_of_call(call: ast.Call, words: Words) -> Iterator[ProblemCode]:
     statuses = (_MAKERS[name],) if name in _MAKERS else ()
     if name == "Problem" and call.args and isinstance(call.args[0], ast.Constant):
         statuses = (int(str(call.args[0].value)),)
-    if name == "NotThere" and call.args and isinstance(call.args[0], ast.Constant):
+    if name == "NotFound" and call.args and isinstance(call.args[0], ast.Constant):
         noun = str(call.args[0].value)
         told = _sentences(call, 1, words) or (f"There is no such {noun.lower()}.",)
         yield ProblemCode(f"{noun.upper()}{_NOT_THERE}", told, statuses)

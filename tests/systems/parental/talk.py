@@ -16,14 +16,14 @@ from tests.systems.talk import Caller
 from tablewright import Engine
 from tablewright.client import Call
 from tablewright.edge import Issuer
+from tablewright.edge.errors import CallerError
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.model import BlockedApp, Child, Family, MessageState, Policy
 from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.policy.policies import Draft
-from tablewright.systems.parental.repository import Actor
 from tablewright.testing import Clock
 
 Item = dict[str, Any]
@@ -151,7 +151,7 @@ class Api(Caller[Actor]):
 @contextmanager
 def refuses(code: str, field: str | None = None) -> Iterator[None]:
     """The block must be refused with this code."""
-    with pytest.raises(ParentalMistake) as mistake:
+    with pytest.raises(CallerError) as mistake:
         yield
     assert mistake.value.code == code, mistake.value.message
     if field is not None:

@@ -22,9 +22,9 @@ from tablewright.app.copies.store_id import kept_id
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.systems import PARENTAL
 from tablewright.client import embedded
+from tablewright.edge.errors import CallerError
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs, seed
-from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.seed import ANNA, BEN, CHIDI, SARAH, TOM
 
@@ -168,7 +168,7 @@ def _gone(runtime: Runtime, clock: testing.Clock, family_id: str) -> None:
     assert parental.repository.child_of_phone(TOM) is None
     assert [one.subject for one in parental.repository.guardians_of(family_id)] == [ANNA.subject]
     assert parental.families.of(CHIDI) == []
-    with pytest.raises(ParentalMistake):
+    with pytest.raises(CallerError):
         parental.families.child(ANNA, TOM)
     _finish(parental, clock)
     items = [item for table in TABLES for item in runtime.engine.call("Scan", {"TableName": table})["Items"]]

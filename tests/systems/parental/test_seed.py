@@ -9,8 +9,8 @@ import pytest
 from tests.systems.parental.talk import OPERATOR, Api, Place
 from tests.systems.talk import given
 
+from tablewright.kit.tables import Actor
 from tablewright.systems.parental import jobs
-from tablewright.systems.parental.repository import Actor
 from tablewright.systems.parental.seed import (
     ANNA,
     BEN,

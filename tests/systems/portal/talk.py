@@ -17,13 +17,13 @@ from tests.systems.talk import Caller
 from tablewright import Engine
 from tablewright.client import Call
 from tablewright.edge import Issuer
+from tablewright.edge.errors import CallerError
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Db
 from tablewright.systems.portal import design as d
-from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Campaign, MessageState, Order, Product, Tenant
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.portal import Portal, open_portal
-from tablewright.systems.portal.repository import Actor
 from tablewright.testing import Clock
 
 Item = dict[str, Any]
@@ -210,7 +210,7 @@ def new_campaign(product: Product, code: str = "BLACK_FRIDAY_2030", **more: Any)
 @contextmanager
 def refuses(code: str) -> Iterator[None]:
     """The block must be refused by the portal with this code."""
-    with pytest.raises(PortalMistake) as mistake:
+    with pytest.raises(CallerError) as mistake:
         yield
     assert mistake.value.code == code, mistake.value.message
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from tests.systems.portal.talk import ADMIN, SECRET, Api, Place, refuses
 from tests.systems.talk import at_once, given, refused
 
+from tablewright.kit.tables import Actor
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.model import Tenant
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.portal import open_portal
-from tablewright.systems.portal.repository import Actor
 
 ADDRESS, FORMS, OTHER = "customer@example.com", "forms@elsewhere.example", "old@example.com"
 TRACES = (ADDRESS, FORMS, OTHER, "Acme Bakery")

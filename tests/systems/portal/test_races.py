@@ -10,12 +10,13 @@ import pytest
 from tests.systems.portal.talk import ADMIN, BUYER, OTHER_ADMIN, Place, meddled, refuses
 from tests.systems.talk import at_once
 
+from tablewright.kit.tables import Actor
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.model import Order, Tenant
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.orders.payments import PaymentEvent
 from tablewright.systems.portal.portal import Portal
-from tablewright.systems.portal.repository import SYSTEM, Actor
+from tablewright.systems.portal.repository import SYSTEM
 
 USER = Actor("me@example.com", "user", "me")
 

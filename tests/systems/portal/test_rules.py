@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tablewright.edge.errors import CallerError
 from tablewright.systems.portal import field_rules, rules
-from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Campaign, Product, Status, Tenant
 
 R = TypeVar("R")
@@ -32,7 +32,7 @@ def _outcome(rule: Callable[..., R], *given: Any) -> R | str:
     """What a rule says, or the code of its refusal."""
     try:
         return rule(*given)
-    except PortalMistake as mistake:
+    except CallerError as mistake:
         return mistake.code
 
 
@@ -298,6 +298,6 @@ def test_an_order_number_can_be_read_out_and_names_the_day_there() -> None:
     "address", ["a\u200b@b.com", "\x00@b.com", "a\u00ad@b.com", "a b@c.com", "a@\u202eb.com"]
 )
 def test_an_address_has_no_characters_one_cannot_see(address: str) -> None:
-    with pytest.raises(PortalMistake) as caught:
+    with pytest.raises(CallerError) as caught:
         rules.email_address(address)
     assert caught.value.code == "INVALID_EMAIL"

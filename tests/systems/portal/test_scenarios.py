@@ -12,7 +12,7 @@ from tests.client.ways import WAYS
 from tests.systems.portal.talk import ADMIN, Api, Place, cart, new_campaign, new_product
 from tests.systems.talk import at_once, given, refused
 
-from tablewright.systems.portal.errors import Refused
+from tablewright.edge.errors import Refused
 from tablewright.systems.portal.repository import SYSTEM
 
 

@@ -8,13 +8,13 @@ import pytest
 from tablewright import testing
 from tablewright.app.systems import TRAVEL
 from tablewright.client import embedded
+from tablewright.edge.errors import NotFound
 from tablewright.kit.jobs import Job
 from tablewright.kit.system import Start
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.accounts import Proved
 from tablewright.systems.travel.account.privacy import SETTLES, UNDO
-from tablewright.systems.travel.errors import NotThere
 from tablewright.systems.travel.travel import Travel
 
 
@@ -37,7 +37,7 @@ def test_a_table_that_was_restored_is_cleaned_before_anybody_is_served(
         # As it was before, but for the list, which is no item.
         db.write(d.profiles.put(profile), d.enrolments.put(enrolment), d.erasures.discard(proof.erasure_id))
         again: Travel = TRAVEL.start(given)
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             again.repository.profile(profile.user_id)
         assert list(again.privacy.erased()) == [proof]
 

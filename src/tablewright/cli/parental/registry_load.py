@@ -8,8 +8,8 @@ from tablewright.cli.format import escape_unprintable, plural
 from tablewright.cli.output import UsageError, add_yes_option, confirm_plan, print_result
 from tablewright.cli.parental.registry import open_registry
 from tablewright.cli.target import Target, add_target_options, with_target
+from tablewright.edge.errors import BadRequest
 from tablewright.mapping import MappingMistake
-from tablewright.systems.parental.errors import BadRequest
 from tablewright.systems.parental.model import App
 from tablewright.systems.parental.policy.registry import EDITED, Loaded, Registry, apps_in, shipped_apps
 from tablewright.world import real_world

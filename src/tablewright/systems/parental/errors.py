@@ -1,35 +1,11 @@
-"""Errors for callers of parental controls, each with the code the API returns.
+"""The errors that only parental controls have, with the codes of the API.
 
-Must hold: when one of these is raised, nothing was written. Elsewhere: the errors common to all systems
-(edge/errors.py), HTTP statuses (api/router.py).
+Elsewhere: the errors that all systems have (edge/errors.py).
 """
 
 from pydantic import BaseModel
 
-from tablewright.edge import errors
-from tablewright.edge.errors import CallerError
-
-
-class ParentalMistake(CallerError):
-    """Base class of the errors of parental controls."""
-
-    code = "PARENTAL_MISTAKE"
-
-
-class NotThere(errors.NotFound, ParentalMistake):
-    """It does not exist, or does not belong to the caller: CHILD_NOT_FOUND and the like."""
-
-
-class Refused(errors.Refused, ParentalMistake):
-    """A rule of the domain forbids it."""
-
-
-class BadRequest(Refused):
-    """The form of the request is wrong."""
-
-
-class Forbidden(Refused):
-    """The caller is not allowed to."""
+from tablewright.edge.errors import Conflict, Refused
 
 
 class LimitExceeded(Refused):
@@ -37,10 +13,6 @@ class LimitExceeded(Refused):
 
     def __init__(self, message: str, limit: int, field: str | None = None) -> None:
         super().__init__("LIMIT_EXCEEDED", message, field, {"limit": limit})
-
-
-class Conflict(Refused):
-    """The current state forbids it."""
 
 
 class VersionConflict(Conflict):
@@ -62,12 +34,10 @@ class RaceLost(Conflict):
         )
 
 
-class TooOften(errors.TooManyRequests, ParentalMistake):
-    """Too many requests for now."""
-
-
 class DeviceUnavailable(Refused):
     """A firewall does not respond. Only operators see this; for parents the change is pending."""
+
+    status = 503
 
     def __init__(self, message: str) -> None:
         super().__init__("DEVICE_UNAVAILABLE", message)

@@ -4,32 +4,22 @@ Must hold: a change that a person makes is written together with its audit entry
 Elsewhere: who may do what (family/families.py).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from pydantic import BaseModel
 
 from tablewright.design import Write
+from tablewright.edge.errors import Conflict
 from tablewright.kit.messages import MessageTemplates, after_attempt
 from tablewright.kit.outbox import OutboxDispatch, OutgoingMessage
 from tablewright.kit.sealed_text import seal_of
-from tablewright.mapping import (
-    AlreadyExists,
-    BadCursor,
-    ConditionNotMet,
-    Db,
-    Missing,
-    NotUnique,
-    PageTooLarge,
-    Stale,
-)
-from tablewright.mapping.repository import RefusalTranslation, Tables
+from tablewright.kit.tables import Actor, Refusals, Tables, digest
+from tablewright.mapping import AlreadyExists, Db, NotUnique
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import mail, rules
-from tablewright.systems.parental.errors import BadRequest, Conflict, NotThere, RaceLost, VersionConflict
+from tablewright.systems.parental.errors import RaceLost, VersionConflict
 from tablewright.systems.parental.model import (
     AuditEntry,
     Child,
@@ -51,44 +41,25 @@ TURN_KEPT = timedelta(hours=1)
 SETTLES = timedelta(minutes=10)
 
 
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """Who does something: a name for the record, a role for the rules, a subject to find their family by."""
-
-    name: str
-    role: str
-    subject: str = ""
-    email: str | None = None
-
-
 SYSTEM = Actor("system:parental", "system")
 
 
-@contextmanager
-def translate_refusals(noun: str) -> Iterator[None]:
-    """Translate what mapping refuses."""
-    try:
-        yield
-    except Missing:
-        raise NotThere(noun) from None
-    except Stale as refused:
-        raise VersionConflict(refused.current) from None
-    except NotUnique:
+def _taken(noun: str, refused: AlreadyExists | NotUnique) -> Conflict:
+    if isinstance(refused, NotUnique):
         words = "This number already belongs to a child. That family must release it first."
-        raise Conflict("NUMBER_OWNED", words, "phoneNumber") from None
-    except AlreadyExists:
-        raise Conflict("EXISTS", f"This {noun.lower()} already exists.") from None
-    except ConditionNotMet:
-        raise RaceLost from None
-    except PageTooLarge as mistake:
-        words = f"A page can have 1 to {mistake.at_most} entries."
-        raise BadRequest("INVALID_PAGE_SIZE", words, "pageSize") from None
-    except BadCursor as mistake:
-        raise BadRequest("BAD_TOKEN", f"{str(mistake).capitalize()}.", "startAt") from None
+        return Conflict("NUMBER_OWNED", words, "phoneNumber")
+    return Conflict("EXISTS", f"This {noun.lower()} already exists.")
 
 
-def _gives_up() -> Conflict:
-    return Conflict("STATE_CONFLICT", "Others are changing this at the same time. Try again in a moment.")
+REFUSALS = Refusals(
+    changed=VersionConflict,
+    lost=lambda _: RaceLost(),
+    race=VersionConflict,
+    busy=lambda: Conflict(
+        "STATE_CONFLICT", "Others are changing this at the same time. Try again in a moment."
+    ),
+    taken=_taken,
+)
 
 
 class Repository(Tables):
@@ -96,25 +67,25 @@ class Repository(Tables):
 
     def __init__(self, db: Db, world: World, secret: bytes | None = None) -> None:
         """`secret` seals what is secret in messages; without one, what is sealed here opens in this process alone."""
-        super().__init__(db, world, RefusalTranslation(translate_refusals, VersionConflict, _gives_up))
+        super().__init__(db, world, d.PARENTAL, REFUSALS)
         own = secret or world.new_id().encode()
         self.texts = MessageTemplates(mail.TEMPLATES, seal_of(own, "parental messages", world))
 
     # --- one ---
 
     def family(self, family_id: str) -> Family:
-        return found(self.db.one(d.families.get(family_id), consistent=True), "FAMILY")
+        return self.found(self.db.one(d.families.get(family_id), consistent=True), "FAMILY")
 
     def child(self, child: str) -> Child:
         """A child by its own name: the tenure of its number."""
-        return found(self.db.one(d.child_by_key(child=child)), "CHILD")
+        return self.found(self.db.one(d.child_by_key(child=child)), "CHILD")
 
     def child_of_phone(self, phone: str) -> Child | None:
         """Who has a number now, through the guard: never out of date."""
         return self.db.holder(d.children, "number", held_phone=phone)
 
     def policy(self, child: str, policy_id: str) -> Policy:
-        return found(self.db.one(d.policy_by_id(child=child, policy_id=policy_id)), "POLICY")
+        return self.found(self.db.one(d.policy_by_id(child=child, policy_id=policy_id)), "POLICY")
 
     # --- many ---
 
@@ -144,7 +115,7 @@ class Repository(Tables):
         Stale, and so VERSION_CONFLICT, if another was added in between. It does not contain the owner."""
         # By the store's own clock: a seed that writes the past would take expired turns.
         expires_at = self.db.world.now() + TURN_KEPT
-        name = f"{what}:{rules.digest(whose)}"
+        name = f"{what}:{digest(whose)}"
         now = self.db.one(d.turns.get(name), consistent=True)
         if now is None:
             now, _ = self.db.get_or_create(d.turns.create(Turn(name=name, expires_at=expires_at)))
@@ -256,10 +227,3 @@ class Repository(Tables):
     def _letter(self, it: Message) -> OutgoingMessage:
         text = self.texts.text(it, it.message_id, it.recipient)
         return OutgoingMessage(it.message_id, it.recipient, text.subject, text.body, it.created_at)
-
-
-def found(item: E | None, noun: str) -> E:
-    """The item, or CHILD_NOT_FOUND and the like."""
-    if item is None:
-        raise NotThere(noun)
-    return item

@@ -4,7 +4,6 @@ Must hold: what a function here returns it takes again and returns unchanged. El
 (policy/windows.py), domains, ranges and ports (policy/destinations.py).
 """
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -12,9 +11,10 @@ from datetime import datetime, timedelta
 
 from pydantic import BaseModel
 
+from tablewright.edge.errors import BadRequest
 from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
 from tablewright.mapping.diff import differences as differ
-from tablewright.systems.parental.errors import BadRequest, LimitExceeded
+from tablewright.systems.parental.errors import LimitExceeded
 from tablewright.systems.parental.firewall.compiler import check_entry
 from tablewright.systems.parental.model import EVERYTHING, BlockedApp, DnsGuard
 from tablewright.systems.parental.policy import windows
@@ -107,11 +107,6 @@ def app_name(given: str, field: str) -> str:
 def masked(phone: str) -> str:
     """A number for who need not know it: its last two digits."""
     return f"···{phone.partition('~')[0][-2:]}"
-
-
-def digest(*parts: str) -> str:
-    """What a receipt may contain about a person: it outlives an erasure, so it must not identify anyone."""
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 # --- devices ---

@@ -10,12 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from tablewright.edge.errors import CallerError, Conflict
 from tablewright.kit.system import Person, Progress
+from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import seed_past
 from tablewright.systems.parental.blocked import weekly_report
 from tablewright.systems.parental.blocked.events import Batch
-from tablewright.systems.parental.errors import Conflict, ParentalMistake
 from tablewright.systems.parental.family.families import Families
 from tablewright.systems.parental.model import (
     EVERYTHING,
@@ -30,7 +31,7 @@ from tablewright.systems.parental.model import (
 from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.policy import effective
 from tablewright.systems.parental.policy.policies import Draft, Policies
-from tablewright.systems.parental.repository import Actor, Repository
+from tablewright.systems.parental.repository import Repository
 
 DAYS = 35
 METRIC_DAYS = 30
@@ -228,7 +229,7 @@ def keep_alive(parental: Parental) -> int:
     heard = 0
     for home in HOMES:
         for kid in home.kids:
-            with suppress(ParentalMistake):
+            with suppress(CallerError):
                 session = parental.sessions.event(
                     "start", kid.phone, _session_of(kid), ip=kid.address, device=FIREWALLS[kid.device][0]
                 )
@@ -379,7 +380,7 @@ def _today(parental: Parental) -> None:
         parental.families.child(SUPPORT, SARAH, reason="Ticket 4711: is YouTube blocked at nine?")
         parental.guardians.invite(sarah.family_id, "grandma@miller.example", ANNA)
     now = parental.repository.now()
-    with suppress(ParentalMistake):
+    with suppress(CallerError):
         parental.overrides.add(
             sarah, "allow", "YouTube", now + timedelta(minutes=45), ANNA, reason="A film for school",
             key="seed-override",

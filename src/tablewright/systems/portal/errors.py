@@ -1,39 +1,16 @@
-"""What a caller of the portal did wrong, with the code the API returns (CP-79).
+"""The errors that only the portal has, with the codes of its API (CP-79).
 
-Must hold: when one of these is raised, nothing was written. Elsewhere: what mistakes of all systems have in common
-(edge/errors.py), HTTP statuses (api/common.py).
+Elsewhere: the errors that all systems have (edge/errors.py).
 """
 
-from tablewright.edge import errors
-from tablewright.edge.errors import CallerError
+from tablewright.edge.errors import CallerError, Conflict, Refused
 
 
-class PortalMistake(CallerError):
-    """The base class of the portal's errors."""
-
-    code = "PORTAL_MISTAKE"
-
-
-class NotThere(errors.NotFound, PortalMistake):
-    """It does not exist: TENANT_NOT_FOUND and similar. The message has the word that people use for it."""
-
-    def __init__(self, noun: str, message: str | None = None, field: str | None = None) -> None:
-        word = {"tenant": "customer", "product": "plan"}.get(noun.lower(), noun.lower())
-        super().__init__(noun, message or f"There is no such {word}.", field)
-
-
-class Taken(PortalMistake):
-    """A unique value is already in use."""
-
-    def __init__(self, code: str, message: str, field: str) -> None:
-        self.code = code
-        super().__init__(message, field=field)
-
-
-class Changed(PortalMistake):
+class Changed(CallerError):
     """The caller read an older version: it was changed in between."""
 
     code = "STALE"
+    status = 412
 
     def __init__(self) -> None:
         super().__init__(
@@ -41,16 +18,8 @@ class Changed(PortalMistake):
         )
 
 
-class Refused(errors.Refused, PortalMistake):
-    """A rule of the portal does not allow it."""
-
-
-class Forbidden(Refused):
-    """This caller is not allowed to do it."""
-
-
-class Conflict(Refused):
-    """The current state does not allow it."""
+class Taken(Conflict):
+    """A unique value is already in use."""
 
 
 class RaceLost(Conflict):
@@ -63,10 +32,4 @@ class RaceLost(Conflict):
 class Unavailable(Refused):
     """It existed, and no longer does."""
 
-
-class TooOften(errors.TooManyRequests, PortalMistake):
-    """A limit is used up for a while."""
-
-
-class BadRequest(Refused):
-    """The form of the request is wrong."""
+    status = 410

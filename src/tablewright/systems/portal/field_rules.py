@@ -10,8 +10,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+from tablewright.edge.errors import Refused
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.errors import Refused
 
 DESCRIPTION_LETTERS, FEATURES, FEATURE_LETTERS, NAME_LETTERS = 500, 10, 60, 120
 MAX_PRICE = Decimal("9999999.99")

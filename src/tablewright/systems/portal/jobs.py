@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from tablewright.kit.jobs import Follower, Job
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Consumer, Stale
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules, tallies
 from tablewright.systems.portal.catalogue import price_history
 from tablewright.systems.portal.model import Kind
 from tablewright.systems.portal.portal import Portal
-from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
+from tablewright.systems.portal.repository import SYSTEM, Repository
 
 log = logging.getLogger("tablewright.portal")
 

@@ -3,33 +3,23 @@
 Must hold: a change is written in one transaction with its audit entry and everything that follows from it.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from tablewright.design import Query, Write
+from tablewright.edge.errors import Conflict
 from tablewright.kit.messages import MessageTemplates, after_attempt
 from tablewright.kit.outbox import OutboxDispatch, OutgoingMessage
 from tablewright.kit.sealed_text import seal_of
-from tablewright.mapping import (
-    AlreadyExists,
-    BadCursor,
-    ConditionNotMet,
-    Db,
-    Missing,
-    NotUnique,
-    PageTooLarge,
-    Stale,
-)
+from tablewright.kit.tables import Actor, Refusals, Tables
+from tablewright.mapping import AlreadyExists, Db, NotUnique
 from tablewright.mapping.items import size_of
-from tablewright.mapping.repository import RefusalTranslation, Tables
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import mail
-from tablewright.systems.portal.errors import BadRequest, Changed, Conflict, NotThere, RaceLost, Taken
+from tablewright.systems.portal.errors import Changed, RaceLost, Taken
 from tablewright.systems.portal.model import (
     Activatable,
     AuditEntry,
@@ -51,53 +41,12 @@ KEEP_MAIL = timedelta(days=30)
 _NOUNS = {"tenants": "tenant", "products": "product", "campaigns": "campaign"}
 
 
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """The author of a change: a name for the audit trail and a role for the rules."""
-
-    name: str
-    role: str
-    subject: str = ""
-
-    @property
-    def is_staff(self) -> bool:
-        return self.role in ("support", "admin")
-
-
 CHECKOUT = Actor("system:checkout", "system")
 SYSTEM = Actor("system:portal", "system")
 
 
-@contextmanager
-def translate_refusals(noun: str) -> Iterator[None]:
-    """Translate the errors of mapping."""
-    try:
-        yield
-    except Missing:
-        raise NotThere(noun) from None
-    except Stale:
-        raise Changed from None
-    except NotUnique as taken:
-        raise _taken(taken.constraint) from None
-    except AlreadyExists as taken:
-        raise _taken(taken.entity) from None
-    except ConditionNotMet:
-        raise RaceLost from None
-    except PageTooLarge as mistake:
-        raise BadRequest(
-            "INVALID_PAGE_SIZE", f"pageSize must be 1 to {mistake.at_most}.", "pageSize"
-        ) from None
-    except BadCursor as mistake:
-        raise BadRequest("BAD_TOKEN", f"{str(mistake).capitalize()}.", "startAt") from None
-
-
-def _possible(id: str, prefix: str, noun: str | None = None) -> None:
-    """Raise if this cannot be an id, so that no key is built from arbitrary text."""
-    if not is_id(id, prefix):
-        raise NotThere(noun or prefix)
-
-
-def _taken(what: str) -> Taken:
+def _taken(noun: str, refused: AlreadyExists | NotUnique) -> Taken:
+    what = refused.constraint if isinstance(refused, NotUnique) else refused.entity
     if what == "email":
         return Taken("EMAIL_EXISTS", "A customer with this e-mail address already exists.", "email")
     if what == "campaign":
@@ -105,8 +54,15 @@ def _taken(what: str) -> Taken:
     return Taken("EXISTS", f"This {what} already exists.", "id")
 
 
-def _gives_up() -> Conflict:
-    return Conflict("STATUS_CONFLICT", "This is being changed right now. Try again in a moment.")
+REFUSALS = Refusals(
+    changed=lambda _: Changed(),
+    lost=lambda _: RaceLost(),
+    race=Changed,
+    busy=lambda: Conflict("STATUS_CONFLICT", "This is being changed right now. Try again in a moment."),
+    taken=_taken,
+    nouns={"TENANT": "customer", "PRODUCT": "plan"},
+    page_words="pageSize must be 1 to {at_most}.",
+)
 
 
 class Repository(Tables):
@@ -114,7 +70,7 @@ class Repository(Tables):
 
     def __init__(self, db: Db, world: World, secret: bytes) -> None:
         """`secret` is the key that seals the secrets in messages."""
-        super().__init__(db, world, RefusalTranslation(translate_refusals, Changed, _gives_up))
+        super().__init__(db, world, d.PORTAL, REFUSALS)
         self.texts = MessageTemplates(mail.TEMPLATES, seal_of(secret, "portal mail", world))
 
     def new_order_id(self, placed: datetime) -> str:
@@ -124,23 +80,23 @@ class Repository(Tables):
     # --- one ---
 
     def tenant(self, id: str, *, deleted: bool = True) -> Tenant:
-        _possible(id, "tenant")
-        return self._found(self.db.one(d.tenant_by_id(id), deleted=deleted), "TENANT")
+        self._refuse_impossible(id, "tenant", "TENANT")
+        return self.found(self.db.one(d.tenant_by_id(id), deleted=deleted), "TENANT")
 
     def tenant_of(self, email: str) -> Tenant | None:
         """The tenant of an address, read through its unique guard: never out of date."""
         return self.db.holder(d.tenants, "email", deleted=True, email=email)
 
     def product(self, id: str, *, deleted: bool = False) -> Product:
-        _possible(id, "prod", "PRODUCT")
-        return self._found(self.db.one(d.product_by_id(id), deleted=deleted), "PRODUCT")
+        self._refuse_impossible(id, "prod", "PRODUCT")
+        return self.found(self.db.one(d.product_by_id(id), deleted=deleted), "PRODUCT")
 
     def campaign(self, code: str, *, deleted: bool = True) -> Campaign:
-        return self._found(self.db.one(d.campaign_by_code(code), deleted=deleted), "CAMPAIGN")
+        return self.found(self.db.one(d.campaign_by_code(code), deleted=deleted), "CAMPAIGN")
 
     def order(self, order_id: str) -> Order:
-        _possible(order_id, "ord", "ORDER")
-        return self._found(self.db.holder(d.orders, "order", order_id=order_id), "ORDER")
+        self._refuse_impossible(order_id, "ord", "ORDER")
+        return self.found(self.db.holder(d.orders, "order", order_id=order_id), "ORDER")
 
     def products_by_id(self, ids: list[str]) -> dict[str, Product]:
         """Many products in one read, deleted ones too."""
@@ -158,10 +114,10 @@ class Repository(Tables):
         found = self.db.many([d.campaign_usage.get(code) for code in dict.fromkeys(codes)], consistent=True)
         return {usage.code: usage.count for usage in found if usage is not None}
 
-    def _found(self, item: E | None, noun: str) -> E:
-        if item is None:
-            raise NotThere(noun)
-        return item
+    def _refuse_impossible(self, id: str, prefix: str, noun: str) -> None:
+        """Raise if this cannot be an id, so that no key is built from arbitrary text."""
+        if not is_id(id, prefix):
+            raise self.not_found(noun)
 
     # --- many ---
 
@@ -279,7 +235,7 @@ class Repository(Tables):
         return OutgoingMessage(it.message_id, it.recipient, text.subject, text.body, it.created_at)
 
     def message(self, message_id: str) -> Message:
-        return self._found(self.db.one(d.messages.get(message_id)), "MESSAGE")
+        return self.found(self.db.one(d.messages.get(message_id)), "MESSAGE")
 
     def history(self, kind: Kind, subject_id: str) -> Query[AuditEntry]:
         match kind:

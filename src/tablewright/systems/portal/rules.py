@@ -14,10 +14,10 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
+from tablewright.edge.errors import Forbidden, Refused
 from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
 from tablewright.mapping.diff import differences as differ
 from tablewright.systems.portal.design import ORDER_STATES, OVERRIDE, TENANT_STATES
-from tablewright.systems.portal.errors import Forbidden, Refused
 from tablewright.systems.portal.model import (
     Campaign,
     CampaignSnapshot,

@@ -17,8 +17,8 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel
 
 from tablewright.design import Query
+from tablewright.edge.errors import CallerError
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Order, OrderStatus, Tenant
 from tablewright.systems.portal.portal import Portal
 
@@ -45,7 +45,7 @@ def search_orders(
     limit: int = LOOKED_THROUGH,
 ) -> Found[Order]:
     """Orders by part of their number or of their customer's address, or by their total."""
-    with suppress(PortalMistake):
+    with suppress(CallerError):
         whole = portal.orders.order(text) if text.startswith("ord_") else portal.orders.by_number(text)
         if whole is not None:
             return Found((whole,), 1, True)
@@ -66,7 +66,7 @@ def search_tenants(
     portal: Portal, text: str, query: Query[Tenant] | None = None, limit: int = LOOKED_THROUGH
 ) -> Found[Tenant]:
     """Customers by part of their address or of their organisation's name."""
-    with suppress(PortalMistake):
+    with suppress(CallerError):
         whole = (
             portal.tenants.get(text)
             if text.startswith("tenant_")

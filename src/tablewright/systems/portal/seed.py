@@ -11,13 +11,14 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from tablewright.edge.errors import CallerError
 from tablewright.kit.system import Person, Progress
+from tablewright.kit.tables import Actor
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.errors import PortalMistake, Taken
+from tablewright.systems.portal.errors import Taken
 from tablewright.systems.portal.model import Campaign, Tenant
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.portal import Portal, open_portal
-from tablewright.systems.portal.repository import Actor
 
 ADMIN = Actor("thandi@bbws.example", "admin", "admin_thandi")
 SUPPORT = Actor("sipho@bbws.example", "support", "support_sipho")
@@ -249,7 +250,7 @@ def _tenant(portal: Portal, number: int) -> None:
     plan = (STARTER, BUSINESS, STARTER, AGENCY, BUSINESS, YEARLY)[number % 6]
     codes = _codes_for(portal, plan) if number % 4 == 0 else []
     token = None if number % 11 == 0 else "tok_declined" if number % 13 == 0 else "tok_demo"
-    with suppress(PortalMistake):
+    with suppress(CallerError):
         order = portal.checkout.place(
             email, [Line(plan, 1 + (number % 7 == 0))], codes=codes, organization_name=business,
             payment_token=token, key=f"seed-order-{number:04}",

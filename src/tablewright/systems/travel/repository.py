@@ -3,28 +3,18 @@
 Must hold: tombstones are returned only on request (SK-D35). Elsewhere: what a push writes (sync/push.py).
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue
 
 from tablewright.design import Write
-from tablewright.mapping import (
-    AlreadyExists,
-    BadCursor,
-    ConditionNotMet,
-    Db,
-    Missing,
-    NotUnique,
-    Outdated,
-    PageTooLarge,
-    Stale,
-)
-from tablewright.mapping.repository import RefusalTranslation, Tables
+from tablewright.edge.errors import Conflict, Forbidden, NotFound
+from tablewright.kit.tables import Refusals, Tables
+from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import BadRequest, Conflict, Forbidden, NotThere, VersionConflict
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.model import (
     AuditEntry,
     Device,
@@ -40,38 +30,27 @@ from tablewright.world import World
 E = TypeVar("E", bound=BaseModel)
 
 
-@contextmanager
-def translate_refusals(noun: str) -> Iterator[None]:
-    """Translate what mapping refuses."""
-    try:
-        yield
-    except Missing:
-        raise NotThere(noun) from None
-    except (Stale, Outdated, ConditionNotMet) as refused:
-        raise VersionConflict(refused.current) from None
-    except (AlreadyExists, NotUnique):
-        raise Conflict("EXISTS", f"This {noun.lower()} already exists.") from None
-    except PageTooLarge as mistake:
-        words = f"A page can have 1 to {mistake.at_most} entries."
-        raise BadRequest("INVALID_PAGE_SIZE", words, "limit") from None
-    except BadCursor as mistake:
-        raise BadRequest("BAD_TOKEN", f"{str(mistake).capitalize()}.", "after") from None
-
-
-def _gives_up() -> Conflict:
-    return Conflict("STATE_CONFLICT", "Other devices are syncing right now. Please try again in a moment.")
+REFUSALS = Refusals(
+    changed=VersionConflict,
+    lost=VersionConflict,
+    race=VersionConflict,
+    busy=lambda: Conflict(
+        "STATE_CONFLICT", "Other devices are syncing right now. Please try again in a moment."
+    ),
+    page_fields=("limit", "after"),
+)
 
 
 class Repository(Tables):
     """The table of Skratch."""
 
     def __init__(self, db: Db, world: World) -> None:
-        super().__init__(db, world, RefusalTranslation(translate_refusals, VersionConflict, _gives_up))
+        super().__init__(db, world, d.TRAVEL, REFUSALS)
 
     # --- one ---
 
     def profile(self, user_id: str) -> Profile:
-        return found(self.db.one(d.profile_by_id(user_id=user_id)), "USER")
+        return self.found(self.db.one(d.profile_by_id(user_id=user_id)), "USER")
 
     def head(self, user_id: str) -> Head | None:
         """Where the feed ends; None before the first change."""
@@ -93,13 +72,13 @@ class Repository(Tables):
         return after is not None and after.follows != seal  # an expired change proves nothing
 
     def device(self, user_id: str, device_id: str) -> Device:
-        return found(self.db.one(d.devices.get(user_id, device_id), consistent=True), "DEVICE")
+        return self.found(self.db.one(d.devices.get(user_id, device_id), consistent=True), "DEVICE")
 
     def known_device(self, user_id: str, device_id: str) -> Device:
         """A device that may sync: one that signed in, and was not signed out."""
         try:
             device = self.device(user_id, rules.check_id(device_id, "device_id"))
-        except NotThere:
+        except NotFound:
             raise Forbidden("DEVICE_UNKNOWN", "Sign in on this device first.", "device_id") from None
         if device.revoked_at is not None:
             raise Forbidden("DEVICE_REVOKED", "This device was signed out. Sign in again.", "device_id")
@@ -108,13 +87,13 @@ class Repository(Tables):
     def visit(self, user_id: str, region_type: RegionType, region_code: str) -> Visit:
         """A live visit."""
         there = self.db.one(d.visits.get(user_id, region_type, region_code), consistent=True)
-        return found(there if there is not None and not there.is_deleted else None, "VISIT")
+        return self.found(there if there is not None and not there.is_deleted else None, "VISIT")
 
     def operation(self, user_id: str, operation_id: str) -> Operation:
         """An operation by the id its device gave it: the receipt has its key."""
-        receipt = found(self.db.one(d.receipts.get(user_id, operation_id), consistent=True), "OPERATION")
+        receipt = self.found(self.db.one(d.receipts.get(user_id, operation_id), consistent=True), "OPERATION")
         key = (user_id, receipt.timestamp_ms, operation_id)
-        return found(self.db.one(d.operations.get(*key), consistent=True), "OPERATION")
+        return self.found(self.db.one(d.operations.get(*key), consistent=True), "OPERATION")
 
     # --- many ---
 
@@ -152,10 +131,3 @@ class Repository(Tables):
             details=details or {},
         )
         return d.audit.create(entry)
-
-
-def found(item: E | None, noun: str) -> E:
-    """The item, or VISIT_NOT_FOUND and the like."""
-    if item is None:
-        raise NotThere(noun)
-    return item

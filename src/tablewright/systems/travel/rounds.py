@@ -12,9 +12,9 @@ from datetime import timedelta
 from itertools import islice
 from typing import Generic, Literal, TypeAlias, TypeVar, get_args
 
+from tablewright.edge.errors import NotFound
 from tablewright.mapping import AlreadyExists, Missing, Stale
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.errors import NotThere
 from tablewright.systems.travel.model import Walk
 from tablewright.systems.travel.repository import Repository
 
@@ -63,7 +63,7 @@ def walk(
     for each in stretch.those:
         try:
             visit(each)
-        except NotThere:
+        except NotFound:
             continue  # erased at this moment
         except Exception as mistake:
             log.warning("passed over", extra={"job": name, "mistake": type(mistake).__name__})

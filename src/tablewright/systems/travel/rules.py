@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import orjson
 from pydantic import JsonValue, ValidationError
 
-from tablewright.systems.travel.errors import BadRequest
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.travel.geography.regions import Geography, Region
 from tablewright.systems.travel.model import (
     MarkCountry,

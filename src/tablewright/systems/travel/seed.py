@@ -11,10 +11,10 @@ from datetime import timedelta
 
 from pydantic import JsonValue
 
+from tablewright.edge.errors import Conflict, NotFound
 from tablewright.kit.system import Person, Progress
 from tablewright.systems.travel.account.accounts import Proved
 from tablewright.systems.travel.account.devices import Gadget
-from tablewright.systems.travel.errors import Conflict, NotThere
 from tablewright.systems.travel.model import RegionType
 from tablewright.systems.travel.sync.operations import Edit, Target
 from tablewright.systems.travel.travel import Travel
@@ -129,7 +129,7 @@ def is_there(travel: Travel) -> bool:
     """Whether this store has the demo's people."""
     try:
         return bool(travel.repository.profile(MAYA))
-    except NotThere:
+    except NotFound:
         return False
 
 

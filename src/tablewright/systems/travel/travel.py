@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tablewright.edge.errors import NotFound
 from tablewright.kit.objects import InMemory, Objects
 from tablewright.kit.outbox import OutboxDispatch
 from tablewright.mapping import Change, Consumer, Db
@@ -20,7 +21,6 @@ from tablewright.systems.travel.account.keyring import KeyRing, passing_keyring
 from tablewright.systems.travel.account.pictures import Pictures
 from tablewright.systems.travel.account.privacy import Privacy
 from tablewright.systems.travel.account.sessions import Sessions
-from tablewright.systems.travel.errors import NotThere
 from tablewright.systems.travel.geography.regions import Geography, geography
 from tablewright.systems.travel.model import Message
 from tablewright.systems.travel.notices import Logged, Notifier
@@ -71,7 +71,7 @@ class Travel:
         """Update statistics, visitor counts, and lists after a privacy setting changed."""
         match told.shape.tag:
             case d.changes.shape.tag if told.after is not None:
-                with suppress(NotThere):  # erased since
+                with suppress(NotFound):  # erased since
                     self.statistics.of(told.after.user_id)
             case d.visits.shape.tag:
                 self.regions.follow_visit(told)

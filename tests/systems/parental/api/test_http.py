@@ -26,12 +26,12 @@ from tests.systems.parental.talk import (
 )
 from tests.systems.talk import at_once, given, refused
 
+from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.enforcement import due, gateway_names
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.model import Action
-from tablewright.systems.parental.repository import Actor
 
 DEVICE = {"deviceId": "ftd-device-001", "kind": "simulated", "name": "Gateway", "accessPolicyId": "p1"}
 ADDRESS = "10.20.30.40"

@@ -13,12 +13,13 @@ from tests.systems.parental.rig import ANNA, BEN, DEVICE, IP, NIGHT, OTHER_IP, S
 
 from tablewright import testing
 from tablewright.client import embedded
+from tablewright.edge.errors import Conflict, NotFound
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.enforcement import plan as plans
 from tablewright.systems.parental.enforcement.device_audit import Verifying
 from tablewright.systems.parental.enforcement.plan import NEVER, back_off
-from tablewright.systems.parental.errors import Conflict, NotThere, VersionConflict
+from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc
 from tablewright.systems.parental.firewall.device_secrets import Secret
 from tablewright.systems.parental.firewall.devices import NotAsked, open_driver
@@ -230,7 +231,7 @@ def test_an_operator_may_have_a_refused_rule_tried_again(rig: Rig) -> None:
     assert [one.error for one in outcome.done] == [None]
     assert rig.is_blocked()
     assert rig.open_actions() == []
-    with pytest.raises(NotThere):
+    with pytest.raises(NotFound):
         rig.reconciler.retry(ANNA, "ftd_rule_unknown")
 
 
@@ -749,7 +750,7 @@ def test_devices_are_added_once_and_changed_by_version(rig: Rig) -> None:
     assert (changed.name, changed.version) == ("Gateway", 2)
     with pytest.raises(VersionConflict):
         rig.devices.change("x", made.version, name="Wall")
-    with pytest.raises(NotThere):
+    with pytest.raises(NotFound):
         rig.devices.get("nowhere")
     assert {one.device_id for one in rig.devices.all()} == {DEVICE, "x"}
 

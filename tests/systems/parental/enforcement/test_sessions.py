@@ -13,11 +13,11 @@ from tests.systems.parental.rig import ANNA, BEN, DEVICE, IP, OTHER_IP, START, R
 
 from tablewright import testing
 from tablewright.client import embedded
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.enforcement import address_stays, plan
 from tablewright.systems.parental.enforcement.plan import is_open
 from tablewright.systems.parental.enforcement.sessions import EventKind
-from tablewright.systems.parental.errors import BadRequest
 from tablewright.systems.parental.model import Session
 from tablewright.systems.parental.repository import Repository
 from tablewright.testing import Clock

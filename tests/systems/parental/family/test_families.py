@@ -21,17 +21,17 @@ from tests.systems.parental.talk import (
 )
 from tests.systems.talk import at_once
 
+from tablewright.edge.errors import CallerError
 from tablewright.kit.codes import TRIES
+from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.family.families import FAMILIES_PER_PERSON
 from tablewright.systems.parental.family.phone_proof import (
     BY_FAMILY_PER_HOUR,
     TO_NUMBER_PER_DAY,
     TO_NUMBER_PER_HOUR,
 )
-from tablewright.systems.parental.repository import Actor
 
 # --- families and guardians ---
 
@@ -481,7 +481,7 @@ def test_pc_x13_of_those_who_are_added_at_once_only_as_many_are_as_there_is_room
     def add(number: str) -> str:
         try:
             return at.parental.children.add(number, codes[number], "Kim", ZONE, ANNA).child
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return mistake.code
 
     told = at_once([partial(add, number) for number in numbers])
@@ -493,7 +493,7 @@ def test_pc_x13_somebody_has_only_so_many_families_though_all_are_made_at_once(a
     def make(number: int) -> str:
         try:
             return at.parental.families.create(f"Family {number}", ANNA).name
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return mistake.code
 
     told = at_once([partial(make, number) for number in range(8)])

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from tests.systems.parental.talk import ANNA, OTHER_PHONE, PHONE, ZOE, Place
 
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
@@ -15,7 +16,6 @@ from tablewright.systems.parental.blocked import weekly_report
 from tablewright.systems.parental.model import BlockedApp, Policy
 from tablewright.systems.parental.policy import policies_by_app
 from tablewright.systems.parental.policy.policies import Draft
-from tablewright.systems.parental.repository import Actor
 
 
 def _families(at: Place, count: int) -> list[str]:

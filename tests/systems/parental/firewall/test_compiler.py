@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.properties.effort import effort
 from tests.systems.parental.written import app
 
-from tablewright.systems.parental.errors import BadRequest
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.firewall.compiler import compile_rule, left_out, rule_name
 from tablewright.systems.parental.firewall.driver import PortOf, Rule

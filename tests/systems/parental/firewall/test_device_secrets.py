@@ -11,8 +11,8 @@ from tests.systems.parental.firewall.fake_fmc import PASSWORD, USER, FakeFmc, Se
 from tests.systems.parental.talk import OPERATOR, SECRET, Api, Place
 from tests.systems.talk import given, refused
 
+from tablewright.edge.errors import Refused
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.errors import Refused
 from tablewright.systems.parental.firewall.device_secrets import DeviceSecrets, secrets_in
 from tablewright.systems.parental.firewall.devices import Devices, open_driver
 from tablewright.systems.parental.firewall.driver import Unavailable

@@ -21,15 +21,15 @@ from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL
 from tablewright.edge import serving_app
+from tablewright.edge.errors import CallerError
 from tablewright.kit.system import Person
+from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.firewall.driver import Unavailable
 from tablewright.systems.parental.model import EVERYTHING, BlockedApp, Child, Policy
 from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.policy.policies import Draft
 from tablewright.systems.parental.references import References
-from tablewright.systems.parental.repository import Actor
 from tablewright.systems.parental.seed import ADA, ANNA, SARAH, THABO, TOM, seed
 
 HOME = "/console/parental"
@@ -104,7 +104,7 @@ def kid(parental: Parental) -> Iterator[Kid]:
 
     yield one
     for child in made:
-        with suppress(ParentalMistake):
+        with suppress(CallerError):
             parental.children.release(child, ANNA)
 
 

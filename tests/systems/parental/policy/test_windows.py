@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from tests.systems.parental.written import EVERY_DAY, SCHOOL_DAYS, utc, window
 
-from tablewright.systems.parental.errors import BadRequest
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.parental.model import Window
 from tablewright.systems.parental.policy.windows import (
     check,

@@ -11,12 +11,12 @@ import pytest
 from tests.systems.portal.talk import ADMIN, SUPPORT, Api, Place, meddled, new_campaign, refuses
 from tests.systems.talk import given, refused
 
+from tablewright.kit.tables import Actor
 from tablewright.mapping.consumer.records import Change
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import jobs
 from tablewright.systems.portal.catalogue import price_history
 from tablewright.systems.portal.model import Product
-from tablewright.systems.portal.repository import Actor
 
 PUBLIC = Actor("public", "public")
 

@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 from tests.systems.portal.talk import ADMIN, BUYER, SUPPORT, Place, refuses
 
+from tablewright.kit.tables import Actor
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.model import Status
-from tablewright.systems.portal.repository import SYSTEM, Actor
+from tablewright.systems.portal.repository import SYSTEM
 
 USER = Actor("customer@example.com", "user")
 

@@ -10,11 +10,11 @@ from tests.systems.portal.talk import ADMIN, SECRET, Api, Place, refuses
 from tests.systems.talk import given, refused
 
 from tablewright.kit.code_requesters import RequestOrigin
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Db
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.model import Message, Tenant
 from tablewright.systems.portal.portal import open_portal
-from tablewright.systems.portal.repository import Actor
 
 KNOWN, UNKNOWN = "customer@example.com", "stranger@example.com"
 

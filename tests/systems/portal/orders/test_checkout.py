@@ -8,11 +8,11 @@ from decimal import Decimal
 import pytest
 from tests.systems.portal.talk import ADMIN, BUYER, Place, refuses
 
+from tablewright.kit.tables import Actor
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.model import Order
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.orders.payments import PaymentEvent
-from tablewright.systems.portal.repository import Actor
 
 USER = Actor("customer@example.com", "user")
 

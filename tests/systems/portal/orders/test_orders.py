@@ -10,11 +10,11 @@ import pytest
 from tests.systems.portal.talk import ADMIN, BUYER, SECRET, Api, Place, meddled, refuses
 from tests.systems.talk import at_once, given, refused
 
+from tablewright.kit.tables import Actor
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.model import CampaignUsage, Order
 from tablewright.systems.portal.orders.payments import PaymentEvent, SimulatedGateway
 from tablewright.systems.portal.portal import open_portal
-from tablewright.systems.portal.repository import Actor
 
 USER = Actor("customer@example.com", "user")
 ADDRESS = "customer@example.com"

@@ -23,6 +23,7 @@ from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PORTAL
 from tablewright.edge import serving_app
+from tablewright.kit.tables import Actor
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import jobs, rules, tallies
 from tablewright.systems.portal.catalogue.catalogue import Offer
@@ -33,7 +34,6 @@ from tablewright.systems.portal.pages.charts import campaign_calendar, price_his
 from tablewright.systems.portal.pages.forms import TypedProduct
 from tablewright.systems.portal.pages.page import percent_words
 from tablewright.systems.portal.portal import Portal
-from tablewright.systems.portal.repository import Actor
 from tablewright.systems.portal.seed import ADMIN, AGENCY, BUSINESS, CUSTOMER, RETIRED, STARTER, seed
 
 HOME = "/console/portal"

@@ -16,6 +16,7 @@ from tests.systems.talk import at_once
 from tests.systems.travel.people import MAIL, PHONE, TABLET, Home
 
 from tablewright.edge import Issuer, Problem, make_app, serving_app
+from tablewright.edge.errors import CallerError, Conflict
 from tablewright.kit.codes import CODES_A_WINDOW, LIFETIME, TRIES, WINDOW, WRONG_A_DAY
 from tablewright.kit.outbox import DeliveryDelayed, OutgoingMessage, State
 from tablewright.kit.sealed_text import SealBroken
@@ -34,7 +35,6 @@ from tablewright.systems.travel.account.apple import (
 from tablewright.systems.travel.account.devices import Gadget
 from tablewright.systems.travel.account.keyring import KeyDirectory, KeyRing, SecretUnusable, keyring_of
 from tablewright.systems.travel.account.sessions import FORMER_WORKS
-from tablewright.systems.travel.errors import Conflict, TravelMistake
 from tablewright.systems.travel.sync.operations import Edit
 from tablewright.systems.travel.travel import open_travel
 from tablewright.testing import Clock
@@ -44,7 +44,7 @@ STATES: tuple[State, ...] = get_args(State)
 
 @contextmanager
 def refuses(code: str) -> Iterator[None]:
-    with pytest.raises(TravelMistake) as mistake:
+    with pytest.raises(CallerError) as mistake:
         yield
     assert mistake.value.code == code, mistake.value.message
 

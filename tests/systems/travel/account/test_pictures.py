@@ -6,8 +6,8 @@ import pytest
 from tests.systems.travel.images import jpeg, png, webp, webp_extended, webp_lossless
 from tests.systems.travel.people import Home
 
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.travel.account.picture_headers import Header, read_header
-from tablewright.systems.travel.errors import BadRequest
 
 Make = Callable[[int, int], bytes]
 EVERY = pytest.mark.parametrize(

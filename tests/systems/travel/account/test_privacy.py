@@ -24,6 +24,7 @@ from tablewright.client import embedded
 from tablewright.design import Environment
 from tablewright.design.requests import Query
 from tablewright.edge import Issuer
+from tablewright.edge.errors import Conflict
 from tablewright.mapping import Change, Consumer
 from tablewright.mapping.tables import create_table
 from tablewright.systems.travel import design as d
@@ -32,7 +33,6 @@ from tablewright.systems.travel import rounds as all_rounds
 from tablewright.systems.travel.account import privacy
 from tablewright.systems.travel.account.accounts import Proved
 from tablewright.systems.travel.account.privacy import SETTLES, UNDO
-from tablewright.systems.travel.errors import Conflict
 from tablewright.systems.travel.model import Profile, RegionType, Visit
 from tablewright.systems.travel.sync.operations import Edit
 from tablewright.testing import Clock

@@ -22,8 +22,8 @@ from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PORTAL, TRAVEL
 from tablewright.edge import serving_app
+from tablewright.edge.errors import NotFound
 from tablewright.pages.assets import assets_of
-from tablewright.systems.travel.errors import NotThere
 from tablewright.systems.travel.pages.settings import form_of
 from tablewright.systems.travel.pages.statistics import by_year, moments
 from tablewright.systems.travel.pages.words import day_words, side_words
@@ -698,7 +698,7 @@ def test_somebody_of_another_system_has_no_map(enter: Enter, travel: Travel) -> 
     assert answer.status_code == 404
     assert "this login is not a traveller&#39;s" in answer.text
     assert rosa.get(HOME).status_code == 200
-    with pytest.raises(NotThere):
+    with pytest.raises(NotFound):
         travel.repository.profile("engineer_rosa")
 
 

@@ -12,9 +12,10 @@ from pydantic import JsonValue
 from tests.systems.talk import at_once
 from tests.systems.travel.talk import ANNA, FR, PHONE, Gadget, Place, Spot, sign_up
 
+from tablewright.edge.errors import BadRequest, NotFound
 from tablewright.mapping import Consumer
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.errors import BadRequest, NotThere, VersionConflict
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.geography.regions import Retired
 from tablewright.systems.travel.model import SERVER
 from tablewright.systems.travel.travel import Travel, open_travel
@@ -83,7 +84,7 @@ def test_a_region_nobody_knows_cannot_be_marked_or_looked_at(at: Place) -> None:
 
 
 def test_what_is_not_marked_cannot_be_unmarked(at: Place) -> None:
-    with pytest.raises(NotThere) as refused:
+    with pytest.raises(NotFound) as refused:
         at.travel.visits.unmark(ANNA, *FR)
     assert refused.value.code == "VISIT_NOT_FOUND"
 

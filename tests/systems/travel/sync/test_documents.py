@@ -13,7 +13,8 @@ from tests.systems.talk import given, refused
 from tests.systems.travel.people import Api, Home, bearer
 from tests.systems.travel.talk import ANNA, PHONE, TABLET, Gadget, Place
 
-from tablewright.systems.travel.errors import BadRequest, Forbidden, ResyncRequired
+from tablewright.edge.errors import BadRequest, Forbidden
+from tablewright.systems.travel.errors import ResyncRequired
 from tablewright.systems.travel.rules import PUSH_AT_MOST
 from tablewright.systems.travel.sync.documents import Checkpoint, Document, PushedDocuments, Row
 

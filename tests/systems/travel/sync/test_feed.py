@@ -13,9 +13,10 @@ from tests.systems.talk import given, refused
 from tests.systems.travel.people import Api, Home, bearer
 from tests.systems.travel.talk import ANNA, PHONE, TABLET, Gadget, Place, Spot, sync_all
 
+from tablewright.edge.errors import Forbidden
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.devices import Gadget as Gadgets
-from tablewright.systems.travel.errors import Forbidden, ResyncRequired
+from tablewright.systems.travel.errors import ResyncRequired
 from tablewright.systems.travel.sync.documents import Checkpoint
 
 DE: Spot = ("country", "DE")

@@ -21,18 +21,11 @@ from tests.systems.travel.talk import (
     sync_all,
 )
 
+from tablewright.edge.errors import BadRequest, CallerError, Conflict, Forbidden, NotFound, TooManyRequests
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.api import bodies
-from tablewright.systems.travel.errors import (
-    BadRequest,
-    ClientTooOld,
-    Conflict,
-    Forbidden,
-    NotThere,
-    TooOften,
-    TravelMistake,
-)
+from tablewright.systems.travel.errors import ClientTooOld
 from tablewright.systems.travel.model import PrivacySettings
 from tablewright.systems.travel.sync.operations import Edit, Offer, Result
 from tablewright.systems.travel.sync.push import Sync
@@ -365,7 +358,7 @@ def test_a_device_nobody_knows_or_that_was_signed_out_cannot_sync(at: Place, pho
 
 def test_a_device_pushes_sixty_times_a_minute_and_no_more(at: Place, phone: Gadget, tablet: Gadget) -> None:
     outcomes = at_once([phone.push] * 70, threads=8)
-    late = [outcome for outcome in outcomes if isinstance(outcome, TooOften)]
+    late = [outcome for outcome in outcomes if isinstance(outcome, TooManyRequests)]
     assert len(late) == 10
     assert {(error.code, error.retry_after) for error in late} == {("PUSH_LIMIT", 60)}
     tablet.push()
@@ -627,7 +620,7 @@ def test_a_conflict_can_be_settled_with_something_else(at: Place, phone: Gadget,
 def test_a_conflict_is_settled_once(at: Place, phone: Gadget, tablet: Gadget) -> None:
     edit = in_conflict(phone, tablet)
     settled = at_once([lambda: at.travel.sync.resolve(ANNA, edit.operation_id, "client_wins")] * 4, threads=4)
-    assert [outcome.code for outcome in settled if isinstance(outcome, TravelMistake)].count(
+    assert [outcome.code for outcome in settled if isinstance(outcome, CallerError)].count(
         "ALREADY_RESOLVED"
     ) + sum(isinstance(outcome, Result) for outcome in settled) == 4
     visit = at.visit()
@@ -655,11 +648,11 @@ def test_what_is_wrong_with_a_settlement_is_said(at: Place, phone: Gadget, table
         with pytest.raises(BadRequest) as refused:
             at.travel.sync.resolve(ANNA, edit.operation_id, choice, data)  # type: ignore[arg-type]  # two choices
         assert refused.value.code == "INVALID_CHOICE"
-    with pytest.raises(NotThere) as unknown:
+    with pytest.raises(NotFound) as unknown:
         at.travel.sync.resolve(ANNA, "nothing", "server_wins")
     assert unknown.value.code == "OPERATION_NOT_FOUND"
     sign_up(at.db, at.clock, BEN)
-    with pytest.raises(NotThere):
+    with pytest.raises(NotFound):
         at.travel.sync.resolve(BEN, edit.operation_id, "server_wins")
 
 

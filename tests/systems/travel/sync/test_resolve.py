@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from tests.systems.travel.talk import ANNA, FR, Gadget, Place, sync_all
 
-from tablewright.systems.travel.errors import BadRequest, NotThere, VersionConflict
+from tablewright.edge.errors import BadRequest, NotFound
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.model import Strategy
 from tablewright.systems.travel.sync.operations import Edit, place_id
 
@@ -137,5 +138,5 @@ def test_a_settlement_that_is_refused_leaves_its_conflict_open(
 
 @pytest.mark.parametrize("id", ["", "x.y", "a b"])
 def test_an_id_that_cannot_be_one_is_of_no_operation(at: Place, id: str) -> None:
-    with pytest.raises(NotThere):
+    with pytest.raises(NotFound):
         at.travel.sync.resolve(ANNA, id, "server_wins")

@@ -9,18 +9,17 @@ from fastapi import Header, Query, Response
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
 from tablewright.edge import Principal
-from tablewright.edge.errors import Statuses, problem_for
+from tablewright.edge.errors import BadRequest, problem_for
 from tablewright.edge.etags import mark, tags_in
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Page as Found
-from tablewright.systems.parental import errors
 from tablewright.systems.parental.api.bodies.common import Page, day_of, moment_of, through
 from tablewright.systems.parental.api.bodies.families import child_view
 from tablewright.systems.parental.api.bodies.policies import policy_view
-from tablewright.systems.parental.errors import BadRequest
+from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import Child, Policy
-from tablewright.systems.parental.repository import Actor
 
 V = TypeVar("V", bound=BaseModel)
 # One for every list but what was done and what failed (PC-21), though the store could give more of some.
@@ -108,21 +107,11 @@ def marked(response: Response, view: V) -> V:
     return view
 
 
-_STATUSES: Statuses = (
-    (errors.NotThere, 404),
-    (errors.Forbidden, 403),
-    (errors.Conflict, 409),
-    (errors.BadRequest, 400),
-    (errors.TooOften, 429),
-    (errors.DeviceUnavailable, 503),
-)
-
-
-def problem_of(mistake: errors.ParentalMistake) -> Problem:
-    """A mistake as an HTTP problem."""
-    problem = problem_for(mistake, _STATUSES)
-    if isinstance(mistake, errors.VersionConflict) and mistake.current is not None:
-        problem.extra["current"] = _shown(mistake.current)
+def problem_of(conflict: VersionConflict) -> Problem:
+    """A conflict with the stored version, as its owner may see it."""
+    problem = problem_for(conflict)
+    if conflict.current is not None:
+        problem.extra["current"] = _shown(conflict.current)
     return problem
 
 

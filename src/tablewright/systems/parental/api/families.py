@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.downloads import attachment
 from tablewright.edge.idempotency import idempotency_key
+from tablewright.kit.tables import Actor
 from tablewright.systems.parental.api.bodies import families as views
 from tablewright.systems.parental.api.bodies.common import Page
 from tablewright.systems.parental.api.common import (
@@ -23,7 +24,6 @@ from tablewright.systems.parental.api.common import (
 from tablewright.systems.parental.family.privacy import BACKUPS, Sheet
 from tablewright.systems.parental.model import AuditEntry, Child, Guardian, Invitation
 from tablewright.systems.parental.parental import Parental
-from tablewright.systems.parental.repository import Actor
 from tablewright.systems.parental.rules import child_key
 
 

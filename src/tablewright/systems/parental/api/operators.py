@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import Principal
+from tablewright.edge.errors import NotFound
 from tablewright.edge.etags import mark, unchanged
 from tablewright.systems.parental.api.bodies import operators as views
 from tablewright.systems.parental.api.bodies.common import Page
@@ -38,7 +39,7 @@ from tablewright.systems.parental.api.common import (
     marked,
     page_of,
 )
-from tablewright.systems.parental.errors import DeviceUnavailable, NotThere
+from tablewright.systems.parental.errors import DeviceUnavailable
 from tablewright.systems.parental.firewall import removal as device_removal
 from tablewright.systems.parental.firewall.driver import FirewallMistake
 from tablewright.systems.parental.model import App, Device, OpenStatus
@@ -68,7 +69,7 @@ def apps(parental: Parental, doors: Doors) -> APIRouter:
     def get_app(name: str, response: Response, caller: Annotated[Principal, Depends(doors.signed_in)]) -> App:
         app = registry.app(name)
         if app is None:
-            raise NotThere("APP")
+            raise NotFound("APP")
         return marked(response, app)
 
     @api.put("/apps/{name}", response_model_exclude_none=True)

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import Principal
+from tablewright.edge.errors import BadRequest
 from tablewright.edge.idempotency import idempotency_key
 from tablewright.systems.parental.api.bodies import policies as views
 from tablewright.systems.parental.api.bodies.common import Page, moment_of
@@ -23,7 +24,6 @@ from tablewright.systems.parental.api.common import (
     marked,
     page_of,
 )
-from tablewright.systems.parental.errors import BadRequest
 from tablewright.systems.parental.model import Override
 from tablewright.systems.parental.parental import Parental
 

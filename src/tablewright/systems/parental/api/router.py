@@ -14,12 +14,12 @@ from tablewright.edge import Problem, RateLimiter, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.parental.api import enforcement, families, monitoring, operators, policies
 from tablewright.systems.parental.api.common import Doors, actor_of, problem_of
-from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.parental import Parental
 
-__all__ = ["TRANSLATIONS", "actor_of", "problem_of", "router"]
+__all__ = ["TRANSLATIONS", "actor_of", "router"]
 
-TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {ParentalMistake: problem_of}
+TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {VersionConflict: problem_of}
 
 
 def router(parental: Parental, who: FindPrincipal, *, buckets: RateLimiter | None = None) -> APIRouter:

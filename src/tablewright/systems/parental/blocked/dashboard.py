@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.errors import BadRequest
 from tablewright.systems.parental.model import Child, Metric
 from tablewright.systems.parental.repository import Repository
 

@@ -17,8 +17,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AwareDatetime, Field, field_validator, model_validator
 
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import BadRequest
 from tablewright.systems.parental.firewall.flows import BlockedFlow
 from tablewright.systems.parental.model import Value
 

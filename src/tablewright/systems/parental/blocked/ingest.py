@@ -14,6 +14,8 @@ from datetime import date, datetime, timedelta
 
 from pydantic import ValidationError
 
+from tablewright.edge.errors import BadRequest, Conflict, NotFound
+from tablewright.kit.tables import digest
 from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
@@ -22,7 +24,6 @@ from tablewright.systems.parental.blocked.counters import Counting, Row
 from tablewright.systems.parental.blocked.events import Batch, Chunk, Event
 from tablewright.systems.parental.cache import MemoryCache
 from tablewright.systems.parental.enforcement import address_stays
-from tablewright.systems.parental.errors import BadRequest, Conflict, NotThere
 from tablewright.systems.parental.model import (
     AddressStay,
     Child,
@@ -86,7 +87,7 @@ class Ingest:
         """Try to count quarantined events again; those that still match no child stay until they expire."""
         kept = self._repository.db.one(d.quarantine.get(quarantine_id), consistent=True)
         if kept is None:
-            raise NotThere("QUARANTINE")
+            raise NotFound("QUARANTINE")
         events = [_read(one) for one in kept.events]
         finder = _Finder(events, self._repository, self._children, self._registry)
         if all(isinstance(finder.find(event), str) for event in events):
@@ -132,7 +133,7 @@ class Ingest:
             part = unknown[first : first + of.EVENTS_PER_QUARANTINE]
             found.append(
                 Quarantined(
-                    quarantine_id=rules.digest(chunk.receipt, str(first)),
+                    quarantine_id=digest(chunk.receipt, str(first)),
                     day=self._repository.now().date().isoformat(),
                     reason=", ".join(sorted({why for _, why in part})),
                     events=[{**event.texts(), "reason": why} for event, why in part],

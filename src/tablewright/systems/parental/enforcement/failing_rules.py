@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.model import Action, OpenStatus, RuleMapping, Value
-from tablewright.systems.parental.repository import Actor, Repository
+from tablewright.systems.parental.repository import Repository
 
 PAGE = 50
 # Attempts of one page: a rule that fails for a week has two thousand.

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from tablewright.kit.tables import digest
 from tablewright.systems.parental.enforcement.dispatch import Parts
 from tablewright.systems.parental.enforcement.queue import Task
 from tablewright.systems.parental.firewall.devices import GUARDS_DNS
@@ -15,7 +16,6 @@ from tablewright.systems.parental.firewall.driver import FirewallDriver, Firewal
 from tablewright.systems.parental.model import (
     Device,
 )
-from tablewright.systems.parental.rules import digest
 
 log = logging.getLogger("tablewright.parental")
 

@@ -7,9 +7,10 @@ Every child that comes in here was looked up by family/families.py. Elsewhere: s
 import re
 from datetime import UTC, date, datetime
 
+from tablewright.edge.errors import BadRequest, NotFound
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.errors import BadRequest, NotThere
 from tablewright.systems.parental.family.families import Families
 from tablewright.systems.parental.model import (
     Action,
@@ -18,7 +19,7 @@ from tablewright.systems.parental.model import (
     OpenStatus,
     RuleMapping,
 )
-from tablewright.systems.parental.repository import Actor, Repository
+from tablewright.systems.parental.repository import Repository
 
 _FAILURE = re.compile(r"([0-9a-f]{9,12})\.([\x21-\x7e]{1,100})")
 
@@ -72,7 +73,7 @@ class Records:
                 ):
                     if action.action_id == found[2]:
                         return action
-        raise NotThere("FAILURE", "There is no such failure, or it has been resolved.")
+        raise NotFound("FAILURE", "There is no such failure, or it has been resolved.")
 
     def rules(self, child: Child) -> list[RuleMapping]:
         """PC-35: the rules of a child."""

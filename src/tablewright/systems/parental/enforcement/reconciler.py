@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
+from tablewright.edge.errors import NotFound
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.enforcement import address_stays
 from tablewright.systems.parental.enforcement import plan as plans
@@ -20,7 +21,6 @@ from tablewright.systems.parental.enforcement.apply import Attempt, Attempts
 from tablewright.systems.parental.enforcement.device_audit import Verified, Verifying
 from tablewright.systems.parental.enforcement.plan import AppStatus, Wanted, label_of
 from tablewright.systems.parental.enforcement.queue import enqueue
-from tablewright.systems.parental.errors import NotThere
 from tablewright.systems.parental.firewall.devices import Devices
 from tablewright.systems.parental.model import (
     ActionKind,
@@ -127,7 +127,7 @@ class Reconciler:
             return self.reconcile(child)  # rules in the way of an address never wait for a pause
         mapping = self._db.one(d.rules.get(child, rule_id), consistent=True)
         if mapping is None:
-            raise NotThere("RULE")
+            raise NotFound("RULE")
         if mapping.status == "failed":
             again = mapping.moved(status="pending", next_try_at=self._now())
             self._repository.try_write(d.rules.change(mapping, again))

@@ -14,12 +14,12 @@ from ipaddress import IPv4Address
 from typing import Any, Literal, get_args
 
 from tablewright.design import Write
+from tablewright.edge.errors import BadRequest, Conflict
 from tablewright.mapping import AlreadyExists, Missing, NotUnique, Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.blocked.events import ip_of
 from tablewright.systems.parental.enforcement import address_stays
 from tablewright.systems.parental.enforcement.plan import is_behind, is_open
-from tablewright.systems.parental.errors import BadRequest, Conflict
 from tablewright.systems.parental.model import Device, Session
 from tablewright.systems.parental.repository import Repository
 from tablewright.systems.parental.rules import phone_number
@@ -29,7 +29,7 @@ EventKind = Literal["start", "update-ip", "heartbeat", "stop"]
 LASTS = timedelta(hours=24)
 HEARTBEAT_SECONDS = 300
 _BROADCAST = IPv4Address("255.255.255.255")
-_ATTEMPTS = 20
+_RACES = (Stale, Missing, AlreadyExists, NotUnique)
 
 
 class Sessions:
@@ -64,17 +64,13 @@ class Sessions:
                 # The new holder is not a known child: a rule for a child must not hit another person.
                 self._free(address, device, moment)
             return None
-        for tried in range(_ATTEMPTS):
-            try:
-                taken = self._take(
-                    kind, child.child, session_id, address, behind, moment, once, heartbeat_seconds
-                )
-                return taken if taken is not None and taken.private_ip else None
-            except (Stale, Missing, AlreadyExists, NotUnique):
-                self._repository.pause(tried)
-        raise Conflict(
-            "STATE_CONFLICT", "Others are changing this session at the same time. Try again in a moment."
-        )
+
+        def attempt() -> Session | None:
+            return self._take(kind, child.child, session_id, address, behind, moment, once, heartbeat_seconds)
+
+        words = "Others are changing this session at the same time. Try again in a moment."
+        taken = self._repository.retried(None, attempt, on=_RACES, busy=Conflict("STATE_CONFLICT", words))
+        return taken if taken is not None and taken.private_ip else None
 
     def of(self, child: str) -> list[Session]:
         """All sessions of a child, those that ended not long ago included."""

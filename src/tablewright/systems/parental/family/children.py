@@ -11,16 +11,18 @@ from datetime import datetime
 from typing import Any
 
 from tablewright.design import Write
+from tablewright.edge.errors import BadRequest, Conflict, Refused
+from tablewright.kit.tables import Actor, digest
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import BadRequest, Conflict, Refused, VersionConflict
+from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.family.erased_list import lasting_id
 from tablewright.systems.parental.family.families import Families
 from tablewright.systems.parental.family.phone_proof import Numbers
 from tablewright.systems.parental.model import Child, Family, Turn
 from tablewright.systems.parental.policy import windows
-from tablewright.systems.parental.repository import Actor, Repository, translate_refusals
+from tablewright.systems.parental.repository import Repository
 
 _TENURES = 1000
 ASK_HOLDER_AGAIN = "%Y-%m-%d"
@@ -52,7 +54,7 @@ class Children:
         number = rules.phone_number(phone)
         windows.zone(timezone)
         # A receipt outlives an erasure, so it must not say whose it is.
-        once = f"child:{rules.digest(actor.subject, key)}" if key else None
+        once = f"child:{digest(actor.subject, key)}" if key else None
         holder = self._repository.child_of_phone(number)
         if (
             once is not None
@@ -107,7 +109,7 @@ class Children:
                 update={"child": rules.tenure_key(child.phone, tenure), "tenure": tenure}
             )
             audit = self._repository.audit(child.family_id, taken.child, action, actor, None, taken)
-            with translate_refusals("NUMBER"):
+            with self._repository.translated("NUMBER"):
                 try:
                     self._repository.db.write(d.children.create(taken), *along, audit, once=once)
                 except AlreadyExists:
@@ -138,7 +140,7 @@ class Children:
                 holder.parent_email, holder.family_id, "number asked for", values, children=[holder.child]
             )
             day = now.strftime(ASK_HOLDER_AGAIN)
-            self._repository.db.write(message, once=f"asked-holder:{rules.digest(holder.child)}:{day}")
+            self._repository.db.write(message, once=f"asked-holder:{digest(holder.child)}:{day}")
         words = "This number already belongs to a child. That family must release it first."
         raise Conflict("NUMBER_OWNED", words, "phoneNumber")
 

@@ -11,12 +11,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tablewright.design import Write
+from tablewright.edge.errors import Conflict
+from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.errors import Conflict
 from tablewright.systems.parental.family.families import Families
 from tablewright.systems.parental.family.tasks import Errands
 from tablewright.systems.parental.model import Child, Errand, Family, Guardian, Invitation
-from tablewright.systems.parental.repository import Actor, Repository
+from tablewright.systems.parental.repository import Repository
 
 KEPT_FOR = timedelta(days=7)
 

@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any
 
 from tablewright.design import Write
+from tablewright.kit.tables import Actor, digest
 from tablewright.mapping import Missing, Stale
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
 from tablewright.systems.parental.model import Child, Errand, Guardian
-from tablewright.systems.parental.repository import SYSTEM, Actor, Repository
+from tablewright.systems.parental.repository import SYSTEM, Repository
 
 log = logging.getLogger("tablewright.parental")
 
@@ -25,7 +25,7 @@ Begin = Callable[[Repository, str, Actor], Errand]
 
 def lasting_id(child: Child) -> str:
     """What stays the same when a child's number changes; without an id of its own, a digest of its record."""
-    return child.child_id or rules.digest(child.family_id, child.child, child.created_at.isoformat())
+    return child.child_id or digest(child.family_id, child.child, child.created_at.isoformat())
 
 
 def child_entry(child: Child) -> str:
@@ -37,7 +37,7 @@ def family_entry(family_id: str) -> str:
 
 
 def guardian_entry(guardian: Guardian) -> str:
-    who = rules.digest(guardian.family_id, guardian.subject, guardian.joined_at.isoformat())
+    who = digest(guardian.family_id, guardian.subject, guardian.joined_at.isoformat())
     return f"guardian.{guardian.family_id}.{who}"
 
 

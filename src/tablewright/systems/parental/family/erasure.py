@@ -13,13 +13,14 @@ from typing import Any
 
 from tablewright.design import Write
 from tablewright.kit.erased import ErasedList
+from tablewright.kit.tables import Actor
 from tablewright.mapping import forget_parked_saying
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.family import erased_list
 from tablewright.systems.parental.family.number_change import Reconcile, in_batches, off_devices
 from tablewright.systems.parental.model import AuditEntry, Child, Errand, Message
-from tablewright.systems.parental.repository import Actor, Repository
+from tablewright.systems.parental.repository import Repository
 
 CHILDREN_LEFT = "children that are being erased"
 SETTLING = "writes that started before it"

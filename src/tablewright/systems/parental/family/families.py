@@ -7,20 +7,15 @@ family, does not exist. Elsewhere: invitations, the owner and addresses (guardia
 
 from typing import Any
 
+from tablewright.edge.errors import BadRequest, Conflict, Forbidden, NotFound, Refused
+from tablewright.kit.tables import Actor, digest
 from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import (
-    BadRequest,
-    Conflict,
-    Forbidden,
-    NotThere,
-    Refused,
-    VersionConflict,
-)
+from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import AuditEntry, Child, Family, Guardian, ReportDue
 from tablewright.systems.parental.policy.destinations import check_domain
-from tablewright.systems.parental.repository import Actor, Repository, found
+from tablewright.systems.parental.repository import Repository
 
 FAMILIES_PER_PERSON = 5
 
@@ -42,8 +37,8 @@ class Families:
     def membership(self, actor: Actor, family_id: str) -> Guardian:
         """The caller as one of a family; to anybody else there is no such family."""
         if not actor.subject:
-            raise NotThere("FAMILY")
-        return found(
+            raise NotFound("FAMILY")
+        return self._repository.found(
             self._repository.db.one(d.guardians.get(family_id, actor.subject), consistent=True), "FAMILY"
         )
 
@@ -79,7 +74,7 @@ class Families:
             return former
         if actor.role == "support" and holder is not None:
             return self._shown_to_support(actor, holder, reason)
-        raise NotThere("CHILD")
+        raise NotFound("CHILD")
 
     def open_child(self, actor: Actor, phone: str) -> Child:
         """A child whose number is held, to be changed; support may not."""
@@ -142,7 +137,7 @@ class Families:
     def create(self, name: str, actor: Actor, *, person: str = "", key: str | None = None) -> Family:
         """A family of which the caller is the owner; with `key`, one however often it is asked for."""
         email = self.address(actor)
-        once = f"family:{rules.digest(actor.subject, key)}" if key else None
+        once = f"family:{digest(actor.subject, key)}" if key else None
         earlier = self._repository.db.done(once, d.PARENTAL) if once else None
         if earlier is not None:
             return self._repository.family(earlier.result["familyId"])

@@ -9,13 +9,14 @@ from datetime import timedelta
 from typing import Any
 
 from tablewright.design import Write
+from tablewright.edge.errors import Conflict, NotFound
+from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import Conflict, NotThere
 from tablewright.systems.parental.family import erased_list
 from tablewright.systems.parental.family.families import Families
 from tablewright.systems.parental.model import Family, Guardian, Invitation, Role
-from tablewright.systems.parental.repository import Actor, Repository, found
+from tablewright.systems.parental.repository import Repository
 
 INVITED_FOR = timedelta(days=7)
 
@@ -121,17 +122,17 @@ class Guardians:
         self._families.owner(actor, family_id)
         invitation = self._repository.db.one(d.invitations.get(invitation_id), consistent=True)
         if invitation is None or invitation.family_id != family_id:
-            raise NotThere("INVITATION")
+            raise NotFound("INVITATION")
         audit = self._repository.audit(family_id, invitation.email, "invitation withdrawn", actor)
         self._repository.write("INVITATION", d.invitations.discard(invitation_id), audit)
 
     def _offered(self, invitation_id: str, actor: Actor) -> Invitation:
         """An invitation to the caller; to anybody else there is none, so that ids are of no use to guess."""
-        invitation = found(
+        invitation = self._repository.found(
             self._repository.db.one(d.invitations.get(invitation_id), consistent=True), "INVITATION"
         )
         if actor.email is None or rules.email_address(actor.email) != invitation.email:
-            raise NotThere("INVITATION", "There is no such invitation for the address you signed in with.")
+            raise NotFound("INVITATION", "There is no such invitation for the address you signed in with.")
         return invitation
 
     # --- who they are ---
@@ -190,6 +191,6 @@ class Guardians:
         return (d.errands.create(errand),)
 
     def _guardian(self, family_id: str, subject: str) -> Guardian:
-        return found(
+        return self._repository.found(
             self._repository.db.one(d.guardians.get(family_id, subject), consistent=True), "GUARDIAN"
         )

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
+from tablewright.kit.tables import digest
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
 from tablewright.systems.parental.cache import MemoryCache
 from tablewright.systems.parental.enforcement.address_reuse import is_alert
 from tablewright.systems.parental.enforcement.plan import NOT_NOW
@@ -62,7 +62,7 @@ class Notices:
         if child is None or child.released_at is not None:
             return False
         local = action.occurred_at.astimezone(zone(child.timezone))
-        once = f"failed:{rules.digest(action.child, action.app_name)}:{local:%Y-%m-%d}"
+        once = f"failed:{digest(action.child, action.app_name)}:{local:%Y-%m-%d}"
         values = {"child": child.child_name, "time": f"{local:%H:%M}"}
         if is_alert(action):
             told = {**values, "problem": str(action.error_message)}
@@ -128,7 +128,7 @@ class Notices:
             "day": f"{day:%A}",
             "apps": ", ".join(f"{app_words(app)} ({count})" for app, count in apps),
         }
-        once = f"often:{rules.digest(key)}:{day.isoformat()}"
+        once = f"often:{digest(key)}:{day.isoformat()}"
         now = self._tell(child, "blocked often", values, once)
         if len(self._told) >= _REMEMBERED:
             self._told.clear()  # a repeated notice finds the receipt

@@ -12,11 +12,11 @@ from datetime import timedelta
 from typing import Any
 
 from tablewright.design import Write
+from tablewright.edge.errors import Refused, TooManyRequests
 from tablewright.kit.codes import DAY, LIFETIME, TRIES, WINDOW, WRONG_A_DAY, new_code, seconds_left, span
 from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import Refused, TooOften
 from tablewright.systems.parental.model import Allowance, Challenge
 from tablewright.systems.parental.repository import Repository
 
@@ -74,7 +74,7 @@ class Numbers:
         except Missing:
             raise Refused("CODE_INVALID", _WRONG, "code") from None
         except ConditionNotMet:
-            raise TooOften("OTP_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
+            raise TooManyRequests("OTP_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
         for name in self._guessed(family_id, phone):
             self._repository.db.write(self._one_wrong(name, 1))
         return tried
@@ -107,7 +107,7 @@ class Numbers:
         )
         if counted.used > most:
             words = "Too many codes were requested. Try again later."
-            raise TooOften("OTP_LIMIT", words, seconds_left(now, window))
+            raise TooManyRequests("OTP_LIMIT", words, seconds_left(now, window))
 
     def _hash(self, *parts: str) -> str:
         return hmac.new(self._secret, "\0".join(parts).encode(), hashlib.sha256).hexdigest()

@@ -14,12 +14,13 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from tablewright.kit.messages import STORED_FIELDS
+from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.family import erasure
 from tablewright.systems.parental.family.tasks import Errands
 from tablewright.systems.parental.model import Action, Child, Errand, Metric, Policy
 from tablewright.systems.parental.policy.windows import text as window_text
-from tablewright.systems.parental.repository import Actor, Repository
+from tablewright.systems.parental.repository import Repository
 
 BACKUPS = "Older backups still contain it until they expire, within 35 days."
 Sheet = Literal["policies", "history", "metrics"]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_address, ip_network
 from typing import Literal
 
-from tablewright.systems.parental.errors import BadRequest
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.parental.firewall.driver import PREFIX, PortOf, Rule
 from tablewright.systems.parental.model import EVERYTHING, App, BlockedApp, IpRange, Port
 from tablewright.systems.parental.policy.destinations import (

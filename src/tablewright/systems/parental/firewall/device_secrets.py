@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from tablewright.systems.parental.errors import Refused
+from tablewright.edge.errors import Refused
 from tablewright.systems.parental.firewall.driver import FirewallMistake, Unavailable
 from tablewright.systems.parental.firewall.endpoints import Endpoint, endpoint
 from tablewright.systems.parental.model import Device

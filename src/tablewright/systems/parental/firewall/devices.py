@@ -20,11 +20,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+from tablewright.edge.errors import BadRequest, Conflict, Refused
 from tablewright.mapping import Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.enforcement.meters import Answer, Meters
-from tablewright.systems.parental.errors import BadRequest, Conflict, Refused, VersionConflict
+from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc, FmcOptions
 from tablewright.systems.parental.firewall.device_secrets import WITH_SECRET, DeviceSecrets, Secret
 from tablewright.systems.parental.firewall.driver import (
@@ -44,7 +45,7 @@ from tablewright.systems.parental.firewall.nft_script import Guard
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.model import Device
-from tablewright.systems.parental.repository import Repository, found
+from tablewright.systems.parental.repository import Repository
 from tablewright.world import World
 
 log = logging.getLogger("tablewright.parental")
@@ -114,7 +115,7 @@ class Devices:
         return list(self._repository.db.all(d.all_devices()))
 
     def get(self, device_id: str) -> Device:
-        return found(self._row(device_id), "DEVICE")
+        return self._repository.found(self._row(device_id), "DEVICE")
 
     def add(self, device: Device) -> Device:
         """A new device; EXISTS if the name is taken."""

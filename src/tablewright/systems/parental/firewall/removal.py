@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tablewright.design import Write
+from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.enforcement import plan as plans
 from tablewright.systems.parental.enforcement.address_reuse import alert_id
@@ -20,7 +21,7 @@ from tablewright.systems.parental.enforcement.apply import resolve, settle
 from tablewright.systems.parental.enforcement.queue import enqueue
 from tablewright.systems.parental.firewall.devices import Devices
 from tablewright.systems.parental.model import Action, Device, RuleMapping, Session
-from tablewright.systems.parental.repository import Actor, Repository
+from tablewright.systems.parental.repository import Repository
 
 log = logging.getLogger("tablewright.parental")
 

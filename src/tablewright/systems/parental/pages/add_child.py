@@ -12,11 +12,11 @@ from zoneinfo import available_timezones
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.edge.errors import CallerError
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.model import Family
 from tablewright.systems.parental.pages.page import HOME, Look, ParentalPages, refused, status_of
 
@@ -80,7 +80,7 @@ def _adding(pages: ParentalPages) -> APIRouter:
                 form.get("sent"), form.get("code"), form.get("childName"), form.get("timezone"), actor,
                 family_id=family.family_id,
             )  # fmt: skip
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             names = {
                 "phoneNumber": "phoneNumber",
                 "code": "code",
@@ -131,7 +131,7 @@ def _renumbering(pages: ParentalPages) -> APIRouter:
                     f"A code is on its way to {wanted}. It works for 15 minutes.",
                 )
             moved = children.change_number(look.child, form.get("sent"), form.get("code"), look.actor)
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             names = {"phoneNumber": "phoneNumber", "code": "code"}
             if not mistake.field and mistake.code.startswith("OTP"):
                 names[""] = "code" if form.get("sent") else "phoneNumber"

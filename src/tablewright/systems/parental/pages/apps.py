@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.edge.errors import NotFound
 from tablewright.pages.forms import Form
 from tablewright.pages.layout import Crumb
-from tablewright.systems.parental.errors import NotThere
 from tablewright.systems.parental.firewall.compiler import left_out
 from tablewright.systems.parental.model import BlockedApp
 from tablewright.systems.parental.pages.forms import shelves
@@ -32,7 +32,7 @@ def apps_router(pages: ParentalPages) -> APIRouter:
     def app(request: Request, name: str) -> Response:
         found = pages.parental.registry.app(name)
         if found is None:
-            raise NotThere("APP", "We don't know an app with this name.")
+            raise NotFound("APP", "We don't know an app with this name.")
         children = pages.parental.families.children(pages.actor(request))
         return pages.page(
             request, "app", title=found.app_name, crumbs=(Crumb("Apps", LIST),), app=found, children=children,

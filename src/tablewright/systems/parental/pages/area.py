@@ -7,6 +7,7 @@ typed, charts.py draws, words.py has the sentences, search.py searches. operator
 
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.routes import gather
+from tablewright.kit.tables import Actor
 from tablewright.pages.area import Area, Nav
 from tablewright.pages.layout import Console
 from tablewright.systems.parental.pages.add_child import joining_router
@@ -22,7 +23,6 @@ from tablewright.systems.parental.pages.policies import policies_router
 from tablewright.systems.parental.pages.privacy import privacy_router
 from tablewright.systems.parental.pages.search import finder
 from tablewright.systems.parental.parental import Parental
-from tablewright.systems.parental.repository import Actor
 
 _OTHERS = ("operator", "network")  # roles without a family
 PAGES = (

@@ -8,9 +8,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
-from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.family.privacy import BACKUPS
 from tablewright.systems.parental.pages.page import HOME, ParentalPages, zone_of_family
 from tablewright.systems.parental.pages.words import date_at
@@ -53,7 +53,7 @@ def closing_router(pages: ParentalPages) -> APIRouter:
     def keep(request: Request, id: str) -> Response:
         try:
             family = closing.keep(id, pages.actor(request))
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return pages.console.go(HOME, mistake.message, "bad")
         return pages.console.go(HOME, f"{family.name} will not be deleted.")
 

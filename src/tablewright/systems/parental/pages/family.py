@@ -10,11 +10,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.edge.errors import CallerError, NotFound
 from tablewright.edge.routes import gather
+from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form, FormWrong, form_of, posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import NotThere, ParentalMistake, VersionConflict
+from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import Child, Family, Guardian, Invitation
 from tablewright.systems.parental.pages.confirmation import confirmation
 from tablewright.systems.parental.pages.page import (
@@ -29,7 +31,6 @@ from tablewright.systems.parental.pages.page import (
     zone_of_family,
 )
 from tablewright.systems.parental.pages.words import change_words, zone_of
-from tablewright.systems.parental.repository import Actor
 
 DEVICES = f"{HOME}/devices"
 OUTAGES = (
@@ -150,7 +151,7 @@ def _beginning(pages: ParentalPages) -> APIRouter:
             made = pages.parental.families.create(
                 form.get("name"), actor, person=form.get("guardianName") or _name(pages, request)
             )
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return home_page(pages, request, refused(form, mistake), status=status_of(mistake))
         return pages.console.go(
             f"{HOME}/children/new?family={made.family_id}", f"{made.name} was created. Now add a child."
@@ -164,7 +165,7 @@ def _beginning(pages: ParentalPages) -> APIRouter:
             child = pages.parental.families.child(
                 pages.actor(request), number, reason=form.get(REASON) or None
             )
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             again = refused(form, mistake, {"": "phoneNumber"} if mistake.field is None else None)
             return home_page(pages, request, again, status=status_of(mistake))
         home = pages.child_path(child)
@@ -213,7 +214,7 @@ def _settings(pages: ParentalPages) -> APIRouter:
             words = "Someone else changed these settings. Your entries are still here; save again to replace theirs."
             late = Form({**form.values, VERSION: str(current.version)}, error=words)
             return show(request, current, late, 409)
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             again = _beside_domains(form, mistake)
             return show(request, family, again, status_of(mistake))
         return pages.console.go(HOME, "Settings saved.")
@@ -236,7 +237,7 @@ def _typed_settings(form: Form) -> dict[str, Any]:
     }
 
 
-def _beside_domains(form: Form, mistake: ParentalMistake) -> Form:
+def _beside_domains(form: Form, mistake: CallerError) -> Form:
     if (mistake.field or "").startswith("allowedDomains"):
         return form.wrong("allowedDomains", mistake.message)
     return refused(form, mistake)
@@ -253,7 +254,7 @@ def _guardians(pages: ParentalPages) -> APIRouter:
     def invite(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
         try:
             made = guardians.invite(id, form.get("email"), pages.actor(request))
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             again = refused(form, mistake)
             return home_page(pages, request, invite=(id, again), status=status_of(mistake))
         return pages.console.go(
@@ -269,7 +270,7 @@ def _guardians(pages: ParentalPages) -> APIRouter:
         actor = pages.actor(request)
         found = {one.subject: one for one in guardians.of(id, actor)}
         if subject not in found:
-            raise NotThere("GUARDIAN")
+            raise NotFound("GUARDIAN")
         return found[subject], subject == actor.subject
 
     @router.get("/families/{id}/guardians/{subject}/remove", dependencies=[Depends(pages.signed_in)])
@@ -292,7 +293,7 @@ def _guardians(pages: ParentalPages) -> APIRouter:
         guardian, is_me = one_of(request, id, subject)
         try:
             guardians.remove(id, subject, pages.actor(request))
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return pages.console.go(HOME, mistake.message, "bad")
         return pages.console.go(HOME, "You left the family." if is_me else f"{guardian.name} was removed.")
 
@@ -342,7 +343,7 @@ def _invitations(pages: ParentalPages) -> APIRouter:
         person = form.get("guardianName").strip() or _name(pages, request)
         try:
             family = guardians.accept(id, pages.actor(request), person=person)
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return pages.console.go(HOME, mistake.message, "bad")
         return pages.console.go(HOME, f"Welcome to {family.name}.")
 
@@ -350,7 +351,7 @@ def _invitations(pages: ParentalPages) -> APIRouter:
     def decline(request: Request, id: str) -> Response:
         try:
             guardians.decline(id, pages.actor(request))
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return pages.console.go(HOME, mistake.message, "bad")
         return pages.console.go(HOME, "Invitation declined.", "note")
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_network
 from urllib.parse import urlsplit
 
+from tablewright.edge.errors import BadRequest, CallerError
 from tablewright.pages.forms import Form, FormWrong
-from tablewright.systems.parental.errors import BadRequest, ParentalMistake
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.model import EVERYTHING, App, BlockedApp, Policy, Port, Window
 from tablewright.systems.parental.pages.page import VERSION, refused
@@ -250,7 +250,7 @@ def _ports(form: Form, row: OwnRow) -> Iterator[Port]:
             yield Port(port=int(found[1]), protocol="UDP" if (found[2] or "").lower() == "udp" else "TCP")
 
 
-def refusal(form: Form, mistake: ParentalMistake, fields: Mapping[str, str]) -> Form:
+def refusal(form: Form, mistake: CallerError, fields: Mapping[str, str]) -> Form:
     """The form with the service's refusal beside its field; a part of a field counts as the field."""
     name = mistake.field or ""
     while name and name not in fields and name not in form.values:

@@ -14,14 +14,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import ValidationError
 
+from tablewright.edge.errors import CallerError
 from tablewright.edge.routes import gather
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Page
 from tablewright.pages.forms import Form, FormWrong, asked
 from tablewright.pages.lists import Listing, here
 from tablewright.pages.words import exact, label
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.model import AuditEntry, Child, Family, Message, Window
 from tablewright.systems.parental.pages.page import ParentalPages
 from tablewright.systems.parental.pages.words import (
@@ -33,7 +34,6 @@ from tablewright.systems.parental.pages.words import (
     zone_of,
 )
 from tablewright.systems.parental.policy.windows import day_bounds
-from tablewright.systems.parental.repository import Actor
 
 _TAB = "/history"
 _SIZE = 40
@@ -93,7 +93,7 @@ def _history(pages: ParentalPages) -> APIRouter:
             found = listing_of(request, page)
         except FormWrong as wrong:
             form = wrong.form
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             if mistake.field != "to":
                 raise
             form = form.wrong("to", mistake.message)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
+from tablewright.edge.errors import CallerError, Conflict, NotFound
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, asked, form_of, posted, read
 from tablewright.pages.layout import Crumb
@@ -19,7 +20,6 @@ from tablewright.systems.parental.api.bodies.operators import DeviceChange, NewD
 from tablewright.systems.parental.enforcement import monitoring
 from tablewright.systems.parental.enforcement.meters import Measured, Times
 from tablewright.systems.parental.enforcement.reconciler import Verified
-from tablewright.systems.parental.errors import Conflict, NotThere, ParentalMistake
 from tablewright.systems.parental.firewall import removal
 from tablewright.systems.parental.firewall.devices import GUARDS_DNS
 from tablewright.systems.parental.firewall.driver import PREFIX, FirewallMistake
@@ -175,7 +175,7 @@ def _forms(pages: OperatorPages) -> APIRouter:
             made = devices.add(read(form, NewDevice).device())
         except FormWrong as wrong:
             return show(request, wrong.form, status=422)
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             again = refused(form, mistake)
             if mistake.code == "EXISTS":
                 again = form.wrong("deviceId", "There is already a firewall with this ID.")
@@ -203,7 +203,7 @@ def _forms(pages: OperatorPages) -> APIRouter:
             devices.change(id, version_of(form), **fields)
         except FormWrong as wrong:
             return show(request, wrong.form, device, 422)
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return show(request, refused(form, mistake), device, status_of(mistake))
         return pages.console.go(device_path(id), "Saved. The new settings are used from now on.")
 
@@ -324,7 +324,7 @@ def _guards(pages: OperatorPages) -> APIRouter:
             return show_device(pages, request, id, guard=late, status=409)
         try:
             device = devices.change(id, guard=typed)
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             again = _beside_networks(form, mistake)
             return show_device(pages, request, id, guard=again, status=status_of(mistake))
         if device.guard_kept == device.guard:
@@ -339,7 +339,7 @@ def _form_of_guard(guard: DnsGuard) -> Form:
     return form_of({**guard.model_dump(by_alias=True), "was": guard.model_dump_json()})
 
 
-def _beside_networks(form: Form, mistake: ParentalMistake) -> Form:
+def _beside_networks(form: Form, mistake: CallerError) -> Form:
     """A refusal beside the list it is about: `guard.safe[2]` is in the field `safe`."""
     name = (mistake.field or "").removeprefix("guard.").partition("[")[0]
     return form.wrong(name, mistake.message) if name in ("safe", "guarded") else refused(form, mistake)
@@ -354,7 +354,7 @@ def _simulated(pages: OperatorPages) -> APIRouter:
     def device(id: str) -> SimulatedFirewall:
         found = pages.parental.devices.simulated(id)
         if found is None:
-            raise NotThere("DEVICE", "Only a simulated firewall can be made to fail.")
+            raise NotFound("DEVICE", "Only a simulated firewall can be made to fail.")
         return found
 
     @router.post("/devices/{id}/faults", dependencies=[Depends(pages.operator)])

@@ -2,10 +2,10 @@
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.edge.errors import NotFound
 from tablewright.pages.lists import AFTER, Listing, here
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.api.bodies.enforcement import failing_view
-from tablewright.systems.parental.errors import NotThere
 from tablewright.systems.parental.model import Action, OpenStatus, RuleMapping
 from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages, app_words
 
@@ -45,7 +45,7 @@ def failures_router(pages: OperatorPages) -> APIRouter:
             )
         try:
             parental.reconciler.retry(action.child, action.rule_id)
-        except NotThere:
+        except NotFound:
             # Another process has removed the rule, which is what was wanted.
             return pages.console.go(f"{HOME}/failures", retried_words(action, None))
         rule = parental.repository.db.one(d.rules.get(action.child, action.rule_id), consistent=True)

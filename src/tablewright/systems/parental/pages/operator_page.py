@@ -13,13 +13,13 @@ from fastapi import Request
 from tablewright.design import Query
 from tablewright.edge import require
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.kit.tables import Actor
 from tablewright.pages.layout import Console
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
 from tablewright.systems.parental.api.router import actor_of
 from tablewright.systems.parental.model import EVERYTHING, Device
 from tablewright.systems.parental.parental import Parental
-from tablewright.systems.parental.repository import Actor
 
 HOME = "/console/parental"
 KINDS = {"simulated": "Simulated", "nftables": "Linux gateway (nftables)", "cisco_fmc": "Cisco FMC"}

@@ -11,13 +11,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.edge.errors import BadRequest, CallerError, NotFound
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, asked, posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing, here
 from tablewright.pages.words import plural
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.errors import BadRequest, NotThere, ParentalMistake, VersionConflict
+from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.model import App, AuditEntry, BlockedApp, IpRange
 from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages, at
@@ -98,7 +99,7 @@ def part_of(request: Request, found: Sequence[App], start: str) -> tuple[Listing
 def one(pages: OperatorPages, name: str) -> App:
     found = pages.parental.registry.app(name) if name.strip() else None
     if found is None:
-        raise NotThere("APP")
+        raise NotFound("APP")
     return found
 
 
@@ -180,7 +181,7 @@ def _forms(pages: OperatorPages) -> APIRouter:
             current = one(pages, name)
             values = {**form.values, "version": str(current.version)}
             return show(request, Form(values, error=words), current, 409)
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return show(request, beside(form, mistake), before, status_of(mistake))
         said = "Saved. Firewall rules are updated within a minute."
         return pages.console.go(app_path(saved.app_name), said)
@@ -276,7 +277,7 @@ def _range(line: str, number: int, known: dict[str, IpRange]) -> dict[str, Any]:
     }
 
 
-def beside(form: Form, mistake: ParentalMistake) -> Form:
+def beside(form: Form, mistake: CallerError) -> Form:
     """A refusal beside its field; for a line, with the line number."""
     name, _, rest = (mistake.field or "").partition("[")
     if name not in ("appName", *form.values):

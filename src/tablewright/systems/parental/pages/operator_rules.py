@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.edge.errors import NotFound
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.enforcement import device_comparison
 from tablewright.systems.parental.enforcement.device_comparison import ORDER
 from tablewright.systems.parental.enforcement.plan import NEVER
-from tablewright.systems.parental.errors import NotThere
 from tablewright.systems.parental.firewall.driver import DeviceRule, FirewallMistake
 from tablewright.systems.parental.pages.operator_page import OperatorPages
 
@@ -38,7 +38,7 @@ def rules_router(pages: OperatorPages) -> APIRouter:
         devices = parental.devices.all()
         chosen = next((one for one in devices if one.device_id == device), None)
         if device and chosen is None:
-            raise NotThere("DEVICE")
+            raise NotFound("DEVICE")
         chosen = chosen or next(iter(devices), None)
         if chosen is None:
             return pages.page(

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.edge.errors import CallerError
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, posted
 from tablewright.systems.parental.enforcement.plan import AppStatus
-from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.model import EVERYTHING, Device, OverrideKind, Session
 from tablewright.systems.parental.pages.charts import day_timeline
 from tablewright.systems.parental.pages.confirmation import confirmation
@@ -244,7 +244,7 @@ def _exceptions(pages: ParentalPages) -> APIRouter:
             )
         except FormWrong as wrong:
             return page_of_child(pages, request, look, wrong.form, status=422)
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             again = refused(Form({"until": "", **form.values}), mistake, {"appName": "app"})
             return page_of_child(pages, request, look, again, status=status_of(mistake))
         when = _until(made.until, look, pages)
@@ -256,7 +256,7 @@ def _exceptions(pages: ParentalPages) -> APIRouter:
         look = pages.open(request, key)
         try:
             pages.parental.overrides.end(look.child, id, look.actor)
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return pages.console.go(look.at(), mistake.message, "note")
         return pages.console.go(look.at(), "Exception ended. The rules apply again.")
 
@@ -285,7 +285,7 @@ def _pauses(pages: ParentalPages) -> APIRouter:
             pages.parental.children.change(look.child, {"paused_until": until}, look.actor)
         except FormWrong as wrong:
             return page_of_child(pages, request, look, pause=wrong.form, status=422)
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             again = refused(Form({"until": "", **form.values}), mistake, {"pausedUntil": "until"})
             return page_of_child(pages, request, look, pause=again, status=status_of(mistake))
         said = f"{look.child.child_name}'s rules are paused until {_until(until, look, pages)}."

@@ -17,17 +17,17 @@ from fastapi import Request, Response
 
 from tablewright.design import Query
 from tablewright.edge import require
+from tablewright.edge.errors import CallerError, problem_for
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form
 from tablewright.pages.layout import Console, Crumb
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
-from tablewright.systems.parental.api.router import actor_of, problem_of
-from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.api.router import actor_of
 from tablewright.systems.parental.model import Child, Override
 from tablewright.systems.parental.pages import words as texts
 from tablewright.systems.parental.parental import Parental
-from tablewright.systems.parental.repository import Actor
 
 HOME = "/console/parental"
 VERSION = "version"
@@ -170,15 +170,15 @@ def version_of(form: Form) -> int | None:
     return int(text) if text.isascii() and text.isdigit() else None
 
 
-def refused(form: Form, mistake: ParentalMistake, fields: Mapping[str, str] | None = None) -> Form:
+def refused(form: Form, mistake: CallerError, fields: Mapping[str, str] | None = None) -> Form:
     """The form with the refusal beside its field; `fields` maps the API's field names to the form's."""
     name = (fields or {}).get(mistake.field or "", mistake.field)
     if name == VERSION:  # hidden in the form: a sentence beside it is not read
         return replace(form, error=mistake.message)
     if name is not None and (name in form.values or name in (fields or {}).values()):
         return form.wrong(name, mistake.message)
-    return form.refused(problem_of(mistake))
+    return form.refused(problem_for(mistake))
 
 
-def status_of(mistake: ParentalMistake) -> int:
-    return problem_of(mistake).status
+def status_of(mistake: CallerError) -> int:
+    return mistake.status

@@ -11,10 +11,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.edge.errors import CallerError, Refused
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, posted
 from tablewright.pages.layout import Crumb, Tone
-from tablewright.systems.parental.errors import ParentalMistake, Refused, VersionConflict
+from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import Policy
 from tablewright.systems.parental.pages import forms
 from tablewright.systems.parental.pages.charts import week_grid, week_hours
@@ -203,7 +204,7 @@ def _edit(pages: ParentalPages) -> APIRouter:
             current = service.get(look.child, id)
             late = forms.with_version(form, current.version, _OVERTAKEN)
             return editor(pages, request, look, late, policy, 409, current)
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             again = forms.refusal(form, mistake, fields)
             return editor(pages, request, look, again, policy, status_of(mistake))
         return _saved(pages, look, saved, "Saved.")
@@ -230,7 +231,7 @@ def _moves(pages: ParentalPages) -> APIRouter:
             return pages.console.go(
                 look.at(_TAB), next(iter(wrong.form.errors.values()), "Enter a valid time."), "bad"
             )
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return pages.console.go(look.at(_TAB), mistake.message, "bad")
         words = (
             "until you resume it"
@@ -244,7 +245,7 @@ def _moves(pages: ParentalPages) -> APIRouter:
         look = pages.open(request, key)
         try:
             resumed = service.resume(look.child, id, look.actor, version_of(form))
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return pages.console.go(look.at(_TAB), mistake.message, "bad")
         return pages.console.go(look.at(_TAB), f"“{policy_title(resumed)}” is active again.")
 

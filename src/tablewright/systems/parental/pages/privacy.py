@@ -10,11 +10,13 @@ from typing import Annotated, Any, get_args
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge.downloads import attachment
+from tablewright.edge.errors import CallerError
 from tablewright.edge.problems import not_found
 from tablewright.edge.routes import gather
+from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form, form_of, posted
 from tablewright.pages.layout import Crumb
-from tablewright.systems.parental.errors import ParentalMistake, VersionConflict
+from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.family.privacy import BACKUPS, Sheet
 from tablewright.systems.parental.pages.add_child import zones
 from tablewright.systems.parental.pages.page import (
@@ -26,7 +28,6 @@ from tablewright.systems.parental.pages.page import (
     status_of,
     version_of,
 )
-from tablewright.systems.parental.repository import Actor
 
 _TAB = "/settings"
 SHEETS: tuple[Sheet, ...] = get_args(Sheet)
@@ -41,7 +42,7 @@ def privacy_router(pages: ParentalPages) -> APIRouter:
 def is_owner(pages: ParentalPages, look: Look) -> bool:
     try:
         pages.parental.families.owner(look.actor, look.child.family_id)
-    except ParentalMistake:
+    except CallerError:
         return False
     return True
 
@@ -71,7 +72,7 @@ def _settings(pages: ParentalPages) -> APIRouter:
             words = "Someone else changed this. Your entries are still here; save again to replace theirs."
             late = Form({**form.values, VERSION: str(current.child.version)}, error=words)
             return show(request, current, late, 409)
-        except ParentalMistake as mistake:
+        except CallerError as mistake:
             return show(request, look, refused(form, mistake), status_of(mistake))
         said = "Saved."
         if changed.timezone != look.child.timezone:

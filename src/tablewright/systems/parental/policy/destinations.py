@@ -15,7 +15,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 import idna
 from publicsuffixlist import PublicSuffixList
 
-from tablewright.systems.parental.errors import BadRequest
+from tablewright.edge.errors import BadRequest
 
 Network = IPv4Network | IPv6Network
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")

@@ -6,16 +6,17 @@ Every child that comes in here was looked up by family/families.py.
 Elsewhere: what they mean beside policies (effective.py).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 
+from tablewright.edge.errors import BadRequest, Conflict, NotFound
+from tablewright.kit.tables import Actor, OnceRequest, digest
 from tablewright.mapping import AlreadyExists
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import BadRequest, Conflict, NotThere, Refused
 from tablewright.systems.parental.model import EVERYTHING, Child, Override, OverrideKind
 from tablewright.systems.parental.policy.policies import Registered
-from tablewright.systems.parental.repository import Actor, Repository, translate_refusals
+from tablewright.systems.parental.repository import Repository
 
 _ATTEMPTS = 60
 
@@ -44,11 +45,14 @@ class Overrides:
     ) -> Override:
         """An exception from now, or from a later moment, until a moment or for so long; with `key`, one however often
         it is asked for."""
-        once = f"override:{rules.digest(actor.subject, child.child, key)}" if key else None
-        asked = rules.digest(kind, app, reason or "", _said(until), _said(begins_at))
-        earlier = self._repository.db.done(once, d.PARENTAL) if once else None
+        receipt = f"override:{digest(actor.subject, child.child, key)}" if key else None
+        asked = digest(kind, app, reason or "", _said(until), _said(begins_at))
+        request = OnceRequest(
+            receipt, asked, "This key was already used for another exception. Use a new key."
+        )
+        earlier = self._repository.earlier(request)
         if earlier is not None:
-            return self._same(child, earlier.result, asked)
+            return self._again(child, earlier)
         now = self._repository.now()
         start = now if begins_at is None else max(begins_at, now)
         end = start + until if isinstance(until, timedelta) else until
@@ -65,57 +69,47 @@ class Overrides:
             by=actor.name,
             reason=rules.text_of(reason, "reason", 200),
         )
-        return self._allocated(child, override, actor, once, asked)
+        return self._allocated(child, override, actor, request)
 
-    def _allocated(
-        self, child: Child, override: Override, actor: Actor, once: str | None, asked: str
-    ) -> Override:
+    def _allocated(self, child: Child, override: Override, actor: Actor, request: OnceRequest) -> Override:
         """Put it under the first free number of the day, as policies are: who loses reads again and so sees who won,
         which also makes the limit exact however many come at once."""
         words = "allowed for a while" if override.kind == "allow" else "blocked for a while"
         holds = d.children.check(child.child).when(lambda c: c.released_at == None)  # noqa: E711  # a noted condition
-        for tried in range(_ATTEMPTS):
+
+        def attempt() -> Override:
             now = self._repository.now()
             there = list(self._repository.db.all(d.overrides_of_child(child=child.child)))
             live = sum(1 for one in there if one.until > now)
             rules.limited(live + 1, rules.OVERRIDES_PER_CHILD, "exceptions for a child")
             named = override.model_copy(update={"override_id": next_id(there, now)})
             subject = f"{child.child}/{named.override_id}"
-            with translate_refusals("CHILD"):
-                try:
-                    done = self._repository.db.write(
-                        d.overrides.create(named),
-                        self._repository.audit(child.family_id, subject, words, actor, None, named),
-                        holds,
-                        once=once,
-                        result={"overrideId": named.override_id, "asked": asked},
-                    )
-                except AlreadyExists:
-                    self._repository.pause(tried)
-                    continue
-            return self._same(child, done.result, asked) if done.repeated else named
-        raise Conflict(
+            audit = self._repository.audit(child.family_id, subject, words, actor, None, named)
+            writes = d.overrides.create(named), audit, holds
+            kept = self._repository.write_once(request, *writes, overrideId=named.override_id)
+            return self._again(child, kept) if kept is not None else named
+
+        busy = Conflict(
             "STATE_CONFLICT", "Other exceptions are being added at the same time. Try again in a moment."
         )
+        with self._repository.translated("CHILD"):
+            return self._repository.retried(None, attempt, on=AlreadyExists, attempts=_ATTEMPTS, busy=busy)
 
     def end(self, child: Child, override_id: str, actor: Actor) -> None:
         """End an exception before its time."""
         before = self._repository.db.one(d.overrides.get(child.child, override_id), consistent=True)
         now = self._repository.now()
         if before is None or before.until <= now:
-            raise NotThere("OVERRIDE", "This exception doesn't exist or has ended.")
+            raise NotFound("OVERRIDE", "This exception doesn't exist or has ended.")
         after = before.model_copy(update={"begins_at": min(before.begins_at, now), "until": now})
         subject = f"{child.child}/{override_id}"
         audit = self._repository.audit(child.family_id, subject, "exception ended", actor, before)
         self._repository.write("OVERRIDE", d.overrides.change(before, after), audit)
 
-    def _same(self, child: Child, kept: dict[str, str], asked: str) -> Override:
-        if kept["asked"] != asked:
-            words = "This key was already used for another exception. Use a new key."
-            raise Refused("IDEMPOTENCY_KEY_REUSED", words, "Idempotency-Key")
+    def _again(self, child: Child, kept: Mapping[str, str]) -> Override:
         found = self._repository.db.one(d.overrides.get(child.child, kept["overrideId"]), consistent=True)
         if found is None:
-            raise NotThere("OVERRIDE", "This exception has ended.")
+            raise NotFound("OVERRIDE", "This exception has ended.")
         return found
 
     def _app(self, child: Child, app: str) -> str:

@@ -11,24 +11,22 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from tablewright.design import Write
+from tablewright.edge.errors import BadRequest, Conflict, NotFound
+from tablewright.kit.tables import NOT_ONCE, Actor, OnceRequest, digest
 from tablewright.mapping import AlreadyExists, Page, Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import (
-    BadRequest,
-    Conflict,
-    NotThere,
-    Refused,
-    VersionConflict,
-)
+from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.family.families import Families
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.model import App, BlockedApp, Child, Policy, PolicyStatus, Purge, Window
 from tablewright.systems.parental.policy import policies_by_app, windows
 from tablewright.systems.parental.policy.windows import Notice
-from tablewright.systems.parental.repository import Actor, Repository, translate_refusals
+from tablewright.systems.parental.repository import Repository
 
 _ATTEMPTS = 400
+_RACES = (AlreadyExists, Stale)
+_REUSED = "This key was already used for another policy. Use a new key."
 PURGE_AFTER = timedelta(days=30)
 NOTES_LENGTH = 1000
 WrittenStatus = Literal["active", "draft"]
@@ -67,7 +65,7 @@ class Policies:
     def get(self, child: Child, policy_id: str) -> Policy:
         policy = self._repository.policy(child.child, policy_id)
         if policy.status == "deleted":
-            raise NotThere("POLICY")
+            raise NotFound("POLICY")
         return policy
 
     def of_child(self, child: Child) -> list[Policy]:
@@ -107,11 +105,11 @@ class Policies:
 
     def create(self, child: Child, draft: Draft, actor: Actor, *, key: str | None = None) -> Saved:
         """A new policy; with `key`, one however often it is asked for."""
-        once = f"policy:{rules.digest(actor.subject, child.child, key)}" if key else None
-        asked = rules.digest(repr(draft))
-        earlier = self._repository.db.done(once, d.PARENTAL) if once else None
+        receipt = f"policy:{digest(actor.subject, child.child, key)}" if key else None
+        request = OnceRequest(receipt, digest(repr(draft)), _REUSED)
+        earlier = self._repository.earlier(request)
         if earlier is not None:
-            return self._same(child, earlier.result, asked)
+            return self._again(child, earlier)
         merged = rules.checked_windows(_raw(draft.time_windows))
         now = self._repository.now()
         policy = Policy(
@@ -129,18 +127,23 @@ class Policies:
         )
         _check_filled(policy)
         policies_by_app.note(self._repository, child.child, policy.blocked_apps)
-        return self._allocated(child, policy, actor, once, asked, merged.notices)
+        return self._allocated(child, policy, actor, request, merged.notices)
 
     def _allocated(
-        self, child: Child, policy: Policy, actor: Actor, once: str | None, asked: str,
+        self,
+        child: Child,
+        policy: Policy,
+        actor: Actor,
+        request: OnceRequest,
         notices: tuple[Notice, ...],
-    ) -> Saved:  # fmt: skip
+    ) -> Saved:
         """Put it under the first free number of the day.
 
         The number after the highest, on a condition that it is free: who loses reads again and so sees who won. That
         and the turn make the limit exact however many come at once, on whatever day.
         """
-        for tried in range(_ATTEMPTS):
+
+        def attempt() -> Saved:
             turn = self._repository.limit_guard("policies", child.child)
             there = self._repository.policies_of(child.child, deleted=True)
             live = sum(1 for one in there if one.status != "deleted")
@@ -149,28 +152,21 @@ class Policies:
             audit = self._repository.audit(
                 child.family_id, f"{child.child}/{named.policy_id}", "policy created", actor, None, named
             )
-            result = {"policyId": named.policy_id, "asked": asked}
             # The child must still exist: a policy written for an erased child would stay for ever.
             holds = d.children.check(child.child).when(lambda c: c.released_at == None)  # noqa: E711  # a noted condition
-            with translate_refusals("CHILD"):
-                try:
-                    done = self._repository.db.write(
-                        d.policies.create(named), audit, holds, turn, once=once, result=result
-                    )
-                except (AlreadyExists, Stale):
-                    self._repository.pause(tried)
-                    continue
-            if done.repeated:
-                return self._same(child, done.result, asked)
+            writes = d.policies.create(named), audit, holds, turn
+            kept = self._repository.write_once(request, *writes, policyId=named.policy_id)
+            if kept is not None:
+                return self._again(child, kept)
             return Saved(named, (*notices, *self.unmet(child, named)))
-        raise Conflict(
-            "STATE_CONFLICT", "Other rules are being added at the same time. Try again in a moment."
-        )
 
-    def _same(self, child: Child, kept: Mapping[str, str], asked: str) -> Saved:
-        if kept["asked"] != asked:
-            words = "This key was already used for another policy. Use a new key."
-            raise Refused("IDEMPOTENCY_KEY_REUSED", words, "Idempotency-Key")
+        words = "Other rules are being added at the same time. Try again in a moment."
+        with self._repository.translated("CHILD"):
+            return self._repository.retried(
+                None, attempt, on=_RACES, attempts=_ATTEMPTS, busy=Conflict("STATE_CONFLICT", words)
+            )
+
+    def _again(self, child: Child, kept: Mapping[str, str]) -> Saved:
         policy = self._repository.policy(child.child, kept["policyId"])
         return Saved(policy, self.unmet(child, policy))
 
@@ -188,11 +184,11 @@ class Policies:
 
         What was paused stays paused. With `key`, who asks again gets the policy and no conflict with themselves.
         """
-        once = f"policy-change:{rules.digest(actor.subject, child.child, policy_id, key)}" if key else None
-        asked = rules.digest(repr(draft), str(expected))
-        earlier = self._repository.db.done(once, d.PARENTAL) if once else None
+        receipt = f"policy-change:{digest(actor.subject, child.child, policy_id, key)}" if key else None
+        request = OnceRequest(receipt, digest(repr(draft), str(expected)), _REUSED)
+        earlier = self._repository.earlier(request)
         if earlier is not None:
-            return self._same(child, earlier.result, asked)
+            return self._again(child, earlier)
         merged = rules.checked_windows(_raw(draft.time_windows))
         before = self._seen(child, policy_id, expected)
         known = {entry.app_name for entry in before.blocked_apps}
@@ -205,8 +201,7 @@ class Policies:
         is_paused = before.status == "paused" and draft.status == "active"
         if not is_paused:
             changes |= {"status": draft.status, "paused_until": None}
-        result = {"policyId": policy_id, "asked": asked}
-        saved = self._saved(child, before, changes, "policy changed", actor, (), once, result)
+        saved = self._saved(child, before, changes, "policy changed", actor, (), request)
         return Saved(saved, (*merged.notices, *self.unmet(child, saved)))
 
     def pause(
@@ -258,8 +253,7 @@ class Policies:
         action: str,
         actor: Actor,
         along: Sequence[Write[Any]] = (),
-        once: str | None = None,
-        result: Mapping[str, str] | None = None,
+        request: OnceRequest = NOT_ONCE,
     ) -> Policy:
         after = before.model_copy(
             update={**changes, "updated_at": self._repository.later_than(before.updated_at)}
@@ -272,8 +266,12 @@ class Policies:
         assert write.item is not None
         subject = f"{child.child}/{before.policy_id}"
         audit = self._repository.audit(child.family_id, subject, action, actor, before, write.item)
-        if self._repository.write("POLICY", write, audit, *along, once=once, result=result) is not None:
-            return self.get(child, before.policy_id)
+        with self._repository.translated("POLICY"):
+            if (
+                self._repository.write_once(request, write, audit, *along, policyId=before.policy_id)
+                is not None
+            ):
+                return self.get(child, before.policy_id)
         return write.item
 
     def _apps(self, entries: Sequence[BlockedApp], known: set[str] | None = None) -> list[BlockedApp]:

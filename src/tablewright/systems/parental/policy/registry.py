@@ -17,16 +17,18 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from tablewright.edge.errors import BadRequest, NotFound
+from tablewright.kit.tables import Actor
 from tablewright.mapping import AlreadyExists, Consumer, Stale
 from tablewright.mapping.consumer.records import Change
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.cache import Cache, CacheUnavailable, MemoryCache, through
-from tablewright.systems.parental.errors import BadRequest, NotThere, VersionConflict
+from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import EVERYTHING, App, Policy
 from tablewright.systems.parental.policy import policies_by_app
 from tablewright.systems.parental.policy.destinations import check_cidr, check_domain, check_port
-from tablewright.systems.parental.repository import Actor, Repository
+from tablewright.systems.parental.repository import Repository
 
 log = logging.getLogger("tablewright.parental")
 
@@ -124,7 +126,7 @@ class Registry:
         """No longer offered. Policies that have it go on blocking it."""
         before = self._stored(name) if name.strip() else None
         if before is None:
-            raise NotThere("APP")
+            raise NotFound("APP")
         if expected is not None and before.version != expected:
             raise VersionConflict(before)
         return self._write(before, before.model_copy(update={"retired": True}), actor)

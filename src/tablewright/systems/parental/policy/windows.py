@@ -15,7 +15,7 @@ from functools import cache
 from typing import get_args
 from zoneinfo import ZoneInfo, available_timezones
 
-from tablewright.systems.parental.errors import BadRequest
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.parental.model import Day, Window
 
 DAYS: tuple[Day, ...] = get_args(Day)

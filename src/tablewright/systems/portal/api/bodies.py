@@ -10,10 +10,10 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import BaseModel, BeforeValidator, Field, ValidationInfo, model_validator
 from pydantic.alias_generators import to_camel
 
+from tablewright.edge.errors import BadRequest, Refused
 from tablewright.kit.code_requesters import KNOWN_DEVICE, TICKET
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.catalogue.catalogue import Offer
-from tablewright.systems.portal.errors import BadRequest, Refused
 from tablewright.systems.portal.model import (
     BillingCycle,
     Campaign,

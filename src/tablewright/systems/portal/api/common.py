@@ -8,15 +8,14 @@ from fastapi import Header, Query
 from pydantic import BeforeValidator
 
 from tablewright.edge import Principal
-from tablewright.edge.errors import Statuses, problem_for
 from tablewright.edge.identity.guards import FindPrincipal, login_required, role_required
-from tablewright.edge.problems import Problem, forbidden
-from tablewright.systems.portal import errors, rules
+from tablewright.edge.problems import forbidden
+from tablewright.kit.tables import Actor
+from tablewright.systems.portal import rules
 from tablewright.systems.portal.api import bodies
 from tablewright.systems.portal.api.bodies import Page
 from tablewright.systems.portal.model import Tenant
 from tablewright.systems.portal.portal import Portal
-from tablewright.systems.portal.repository import Actor
 
 # No administrator can assign these two roles: a customer gets them with an order and a verified address.
 TENANTS_ALONE = (
@@ -87,20 +86,3 @@ def fields_of(body: Any) -> dict[str, Any]:
 
 def page_of(items: list[Any], token: str | None) -> Page[Any]:
     return Page(items=items, more_available=token is not None, start_at=token)
-
-
-_STATUSES: Statuses = (
-    (errors.NotThere, 404),
-    (errors.Taken, 409),
-    (errors.Changed, 412),
-    (errors.Forbidden, 403),
-    (errors.Conflict, 409),
-    (errors.Unavailable, 410),
-    (errors.BadRequest, 400),
-    (errors.TooOften, 429),
-)
-
-
-def problem_of(mistake: errors.PortalMistake) -> Problem:
-    """A portal error as an HTTP response."""
-    return problem_for(mistake, _STATUSES)

@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.idempotency import HEADER, idempotency_key
 from tablewright.edge.problems import bad_request, forbidden, not_found
+from tablewright.kit.tables import Actor
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.api import bodies
 from tablewright.systems.portal.api.bodies import Page
@@ -27,7 +28,6 @@ from tablewright.systems.portal.model import Order, OrderStatus
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.orders.payments import BadEvent, BadSignature
 from tablewright.systems.portal.portal import Portal
-from tablewright.systems.portal.repository import Actor
 
 
 def orders(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRouter:

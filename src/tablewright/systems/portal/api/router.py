@@ -5,12 +5,9 @@ carry If-Match and is refused if the version has changed.
 Elsewhere: the routes (the modules beside this one), bodies (bodies.py), what is allowed (rules.py, the service).
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from fastapi import APIRouter
 
-from tablewright.edge import Problem, RateLimiter, require
+from tablewright.edge import RateLimiter, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.portal.api import admin, campaigns, me, orders, products, tenants
 from tablewright.systems.portal.api.common import (
@@ -19,25 +16,19 @@ from tablewright.systems.portal.api.common import (
     Doors,
     actor_of,
     open_account,
-    problem_of,
 )
 from tablewright.systems.portal.api.orders import buyer_of, canceller, own_order
-from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.portal import Portal
 
 __all__ = [
     "TENANTS_ALONE",
-    "TRANSLATIONS",
     "actor_of",
     "buyer_of",
     "canceller",
     "open_account",
     "own_order",
-    "problem_of",
     "router",
 ]
-
-TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {PortalMistake: problem_of}
 
 
 def router(portal: Portal, who: FindPrincipal, *, buckets: RateLimiter | None = None) -> APIRouter:

@@ -10,12 +10,14 @@ from decimal import Decimal
 from typing import Any
 
 from tablewright.design import Write, normalised
+from tablewright.edge.errors import Refused
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Page
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import field_rules, rules
-from tablewright.systems.portal.errors import Changed, Refused, Unavailable
+from tablewright.systems.portal.errors import Changed, Unavailable
 from tablewright.systems.portal.model import AuditEntry, Campaign, CampaignProduct, Kind, PriceChange, Product
-from tablewright.systems.portal.repository import Actor, Repository
+from tablewright.systems.portal.repository import Repository
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,16 @@ from datetime import datetime
 from typing import Any
 
 from tablewright.design import Query, Write, absent
+from tablewright.edge.errors import Conflict, Forbidden, Refused
 from tablewright.kit.erased import ErasedList
 from tablewright.kit.messages import STORED_FIELDS
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Page
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import field_rules, rules, tallies
-from tablewright.systems.portal.errors import Changed, Conflict, Forbidden, RaceLost, Refused
+from tablewright.systems.portal.errors import Changed, RaceLost
 from tablewright.systems.portal.model import AuditEntry, Order, Purpose, Status, Tally, Tenant
-from tablewright.systems.portal.repository import CHECKOUT, SYSTEM, Actor, Repository, translate_refusals
+from tablewright.systems.portal.repository import CHECKOUT, SYSTEM, Repository
 
 _ERASED = "[erased]"
 _ERASURE = "erased"
@@ -101,7 +103,8 @@ class Tenants:
             date_last_updated=now,
             last_updated_by=CHECKOUT.name,
         )
-        for _ in range(10):
+
+        def attempt() -> Tenant:
             tenant, created = self._repository.db.get_or_create(
                 self._repository.within_item_limit(d.tenants.create(new), "customer")
             )
@@ -109,13 +112,11 @@ class Tenants:
                 return tenant
             if tenant.status == "SUSPENDED" and not is_guest:
                 rules.check_open(tenant)
-            if tenant.active or tenant.status == "SUSPENDED":
-                return tenant
-            try:
-                return self._reactivate(tenant)
-            except Changed:
-                continue  # another checkout was reactivating it
-        raise Conflict("STATUS_CONFLICT", "This account is being changed right now. Try again in a moment.")
+            is_usable = tenant.active or tenant.status == "SUSPENDED"
+            return tenant if is_usable else self._reactivate(tenant)
+
+        busy = Conflict("STATUS_CONFLICT", "This account is being changed right now. Try again in a moment.")
+        return self._repository.retried(None, attempt, busy=busy)
 
     def _reactivate(self, tenant: Tenant) -> Tenant:
         after = self._repository.stamped(
@@ -328,7 +329,7 @@ class Tenants:
     ) -> Page[Order]:
         """A tenant's orders, newest first. Staff sees all, others only claimed ones (rules.is_claimed)."""
         query = self._orders(self._repository.tenant(id), own=not reader.is_staff)
-        with translate_refusals("ORDER"):
+        with self._repository.translated("ORDER"):
             return self._repository.page(query, size, after, reader.subject)
 
     def _orders(self, tenant: Tenant, *, own: bool) -> Query[Order]:

@@ -14,15 +14,17 @@ from typing import Any
 from urllib.parse import quote
 
 from tablewright.design import Write
+from tablewright.edge.errors import NotFound, Refused, TooManyRequests
 from tablewright.kit import codes
 from tablewright.kit.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
 from tablewright.kit.codes import TRIES, CodeAllowance, CodeLimits, new_code, warning
+from tablewright.kit.tables import Actor
 from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.errors import NotThere, RaceLost, Refused, TooOften
+from tablewright.systems.portal.errors import RaceLost
 from tablewright.systems.portal.model import Allowance, Challenge, Message, Purpose, Tenant
-from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
+from tablewright.systems.portal.repository import SYSTEM, Repository
 
 LIFETIME = codes.LIFETIME
 _WRONG = "This code or link is wrong or has expired. Ask for a new one."
@@ -72,7 +74,10 @@ class Verification:
 
     def _allow(self, address: str, asker: CodeRequester) -> CodeAllowance:
         return self._limits.allow(
-            address, asker, self._repository.now(), lambda _, words, wait: TooOften("OTP_LIMIT", words, wait)
+            address,
+            asker,
+            self._repository.now(),
+            lambda _, words, wait: TooManyRequests("OTP_LIMIT", words, wait),
         )
 
     def _add(self, name: str, window: str, until: datetime, more: int) -> int:
@@ -158,14 +163,14 @@ class Verification:
         except Missing:
             raise Refused("CODE_INVALID", _WRONG, "code") from None
         except ConditionNotMet:
-            raise TooOften("OTP_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
+            raise TooManyRequests("OTP_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
         self._limits.count_try(address, asker, self._repository.now())
         return tried
 
     def _proved(self, challenge: Challenge) -> Tenant:
         try:
             tenant = self._repository.retried(None, lambda: self._use(challenge))
-        except (NotThere, RaceLost):  # another request has used the same secret
+        except (NotFound, RaceLost):  # another request has used the same secret
             raise Refused("CODE_INVALID", _WRONG, "code") from None
         self._limits.count_success(challenge.address, CodeRequester(challenge.asker), self._repository.now())
         return tenant

@@ -9,17 +9,18 @@ limited per customer stays unpaid until the address is verified, and an order on
 Elsewhere: prices of a cart (pricing.py), payment and other moves of an order (orders.py).
 """
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from tablewright.design import Write, absent
+from tablewright.edge.errors import CallerError, Conflict, Refused
+from tablewright.kit.tables import OnceRequest, digest
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.customers.tenants import Tenants
-from tablewright.systems.portal.errors import Conflict, PortalMistake, Refused
+from tablewright.systems.portal.errors import RaceLost
 from tablewright.systems.portal.model import Campaign, CampaignUsage, Order, Product, Redemption, Tenant
 from tablewright.systems.portal.orders import order_mails
 from tablewright.systems.portal.orders.guest_limits import GuestLimits
@@ -29,12 +30,10 @@ from tablewright.systems.portal.repository import Repository
 
 __all__ = ["Checkout", "Line", "Priced"]
 
-_ATTEMPTS = 12
-
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A checkout request. `once` and `digest` recognise a repetition; `buyer` is the signed-in owner of the address."""
+    """A checkout request; `buyer` is the signed-in owner of the address."""
 
     address: str
     cart: Sequence[Line]
@@ -43,8 +42,7 @@ class _Asked:
     pays_now: bool
     agreed: Decimal | None
     buyer: Tenant | None
-    once: str | None
-    digest: str
+    once: OnceRequest
 
 
 class Checkout:
@@ -82,15 +80,17 @@ class Checkout:
         check_cart(cart)
         asked = _Asked(
             address, cart, codes, organization_name, bool(payment_token), agreed, self._owner(buyer, address),
-            # A receipt outlives an erasure, so it must not contain the address.
-            f"checkout:{_digest(address, key)}" if key else None,
-            _digest(*(f"{line.product_id} {line.quantity}" for line in cart), "codes", *codes),
+            OnceRequest(
+                f"checkout:{digest(address, key)}" if key else None,
+                digest(*(f"{line.product_id} {line.quantity}" for line in cart), "codes", *codes),
+                "This key was already used for a different cart. Use a new key for a new order.",
+            ),
         )  # fmt: skip
         order = self._earlier(asked)
         if order is None:
             try:
                 order = self._placed(asked)
-            except PortalMistake:
+            except CallerError:
                 # The same request may have succeeded in parallel and have taken the last use of the campaign.
                 order = self._earlier(asked)
                 if order is None:
@@ -114,31 +114,26 @@ class Checkout:
 
     def _earlier(self, asked: _Asked) -> Order | None:
         """The order already placed with this key. Read first: its campaign may have ended or be used up by it."""
-        done = self._repository.db.done(asked.once, d.PORTAL) if asked.once else None
-        return self._same(done.result, asked) if done is not None else None
-
-    def _same(self, kept: dict[str, str], asked: _Asked) -> Order:
-        if kept["asked"] != asked.digest:
-            words = "This key was already used for a different cart. Use a new key for a new order."
-            raise Refused("IDEMPOTENCY_KEY_REUSED", words, "Idempotency-Key")
-        return self._repository.order(kept["orderId"])
+        kept = self._repository.earlier(asked.once)
+        return self._repository.order(kept["orderId"]) if kept is not None else None
 
     def _placed(self, asked: _Asked) -> Order:
         # Prices are checked before a tenant is created: a cart that cannot be sold leaves nothing behind.
         owner = asked.buyer
         _check_agreed(self.priced(asked.cart, asked.codes, owner.id if owner else None).total, asked.agreed)
         mailed = owner is not None or self._limits.count(asked.address)
-        for _ in range(_ATTEMPTS):
+
+        def attempt() -> Order:
             tenant = self._tenants.at_checkout(asked.address, asked.organization_name, is_guest=owner is None)
             priced = self.priced(asked.cart, asked.codes, tenant.id if owner is not None else None)
             _check_agreed(priced.total, asked.agreed)
             order = self._order(tenant, priced, is_guest=owner is None, mailed=mailed)
-            try:
-                earlier = self._write(tenant, order, priced, asked)
-            except Conflict:
-                continue  # a price, the campaign or the account changed between read and write: read again
-            return order if earlier is None else self._same(earlier, asked)
-        raise Conflict("STATUS_CONFLICT", "Prices are changing right now. Try again in a moment.")
+            earlier = self._write(tenant, order, priced, asked)
+            return order if earlier is None else self._repository.order(earlier["orderId"])
+
+        # A price, the campaign or the account changed between read and write.
+        busy = Conflict("STATUS_CONFLICT", "Prices are changing right now. Try again in a moment.")
+        return self._repository.retried(None, attempt, on=RaceLost, busy=busy)
 
     def _order(self, tenant: Tenant, priced: Priced, *, is_guest: bool, mailed: bool) -> Order:
         now = self._repository.now()
@@ -160,7 +155,7 @@ class Checkout:
             over_limit=is_guest and campaign is not None and is_spent(self._repository, campaign, tenant.id),
         )
 
-    def _write(self, tenant: Tenant, order: Order, priced: Priced, asked: _Asked) -> Any:
+    def _write(self, tenant: Tenant, order: Order, priced: Priced, asked: _Asked) -> Mapping[str, str] | None:
         writes: list[Write[Any]] = [
             d.orders.create(order),
             self._as_it_was(tenant),
@@ -178,8 +173,10 @@ class Checkout:
             else:
                 template, values = order_mails.order_placed(order, link, pays_now=pays_now)
             writes.append(self._repository.mail(tenant.email, template, values, tenant.id))
-        result = {"orderId": order.order_id, "tenantId": tenant.id, "asked": asked.digest}
-        return self._repository.write("ORDER", *writes, once=asked.once, result=result)
+        with self._repository.translated("ORDER"):
+            return self._repository.write_once(
+                asked.once, *writes, orderId=order.order_id, tenantId=tenant.id
+            )
 
     def _as_it_was(self, tenant: Tenant) -> Write[Any]:
         """The condition that the tenant still has the address and the status that this order depends on."""
@@ -212,10 +209,6 @@ class Checkout:
         start = Redemption(tenant_id=order.tenant_id, code=campaign.code)
         mine = d.redemptions.upsert(start).at(lambda r: r.count).add(1)
         return mine if each is None else mine.when(lambda r: absent(r.count) | (r.count < each))
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _check_agreed(total: Decimal, agreed: Decimal | None) -> None:

@@ -9,8 +9,8 @@ import hashlib
 import hmac
 from datetime import timedelta
 
+from tablewright.edge.errors import TooManyRequests
 from tablewright.systems.portal import design as d
-from tablewright.systems.portal.errors import TooOften
 from tablewright.systems.portal.model import Allowance
 from tablewright.systems.portal.repository import Repository
 
@@ -33,7 +33,7 @@ class GuestLimits:
             words = (
                 "There were too many orders for this address without signing in. Sign in or try again later."
             )
-            raise TooOften("CHECKOUT_LIMIT", words, self._seconds_left())
+            raise TooManyRequests("CHECKOUT_LIMIT", words, self._seconds_left())
         return self._one_more(address, *_DAY) <= MAILED_PER_DAY and this_hour <= MAILED_PER_HOUR
 
     def _one_more(self, address: str, window: str, keep: timedelta) -> int:

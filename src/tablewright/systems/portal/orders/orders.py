@@ -12,19 +12,20 @@ from datetime import datetime
 from typing import Any, get_args
 
 from tablewright.design import Query, Write
+from tablewright.edge.errors import CallerError, Conflict, Forbidden, Refused
+from tablewright.kit.tables import Actor
 from tablewright.mapping import Page
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.errors import Changed, Conflict, Forbidden, PortalMistake, RaceLost, Refused
+from tablewright.systems.portal.errors import Changed, RaceLost
 from tablewright.systems.portal.model import Order, OrderStatus, Tenant
 from tablewright.systems.portal.orders import order_mails
 from tablewright.systems.portal.orders.payments import EventKind, PaymentEvent, Payments
-from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
+from tablewright.systems.portal.repository import SYSTEM, Repository
 
 log = logging.getLogger("tablewright.portal")
 
 STATUSES: tuple[OrderStatus, ...] = get_args(OrderStatus)
-_ATTEMPTS = 12
 _OUTCOMES: dict[EventKind, OrderStatus] = {"paid": "PAID", "declined": "CANCELLED", "refunded": "REFUNDED"}
 _ENDED: dict[OrderStatus, str] = {
     "CANCELLED": "This order was cancelled. Please place a new order.",
@@ -166,7 +167,7 @@ class Orders:
                 done += 1
             except Conflict:
                 continue  # paid, cancelled or expired by another worker since the index was read
-            except PortalMistake as mistake:  # the other orders must still be expired
+            except CallerError as mistake:  # the other orders must still be expired
                 log.error("order not expired", extra={"order": order.order_id, "mistake": mistake.code})
         return done
 
@@ -182,14 +183,20 @@ class Orders:
         reason: str | None = None,
     ) -> Order:
         """Move the order to its new status; after a race, read it again and retry."""
-        for _ in range(_ATTEMPTS):
+        newest = order
+
+        def attempt() -> Order:
+            nonlocal newest
             try:
-                return self._move(order, target, actor, changes or {}, reason)
+                return self._move(newest, target, actor, changes or {}, reason)
             except (Changed, RaceLost):
-                order = self._repository.order(order.order_id)
-                if is_done(order):
-                    return order
-        raise Conflict("STATUS_CONFLICT", "This order is being changed right now. Try again in a moment.")
+                newest = self._repository.order(order.order_id)
+                if is_done(newest):
+                    return newest
+                raise
+
+        busy = Conflict("STATUS_CONFLICT", "This order is being changed right now. Try again in a moment.")
+        return self._repository.retried(None, attempt, on=(Changed, RaceLost), busy=busy)
 
     def _move(
         self, order: Order, target: OrderStatus, actor: Actor, changes: dict[str, Any], reason: str | None

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tablewright.edge.errors import NotFound, Refused
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.errors import NotThere, Refused, Unavailable
+from tablewright.systems.portal.errors import Unavailable
 from tablewright.systems.portal.model import Campaign, OrderItem, Product
 from tablewright.systems.portal.repository import Repository
 
@@ -108,8 +109,8 @@ def usable(repository: Repository, code: str, tenant_id: str | None) -> Campaign
     """The campaign of a typed code; raises if it is not running, is used up, or was used by this customer."""
     try:
         campaign = repository.campaign(code)
-    except NotThere:
-        raise NotThere("CAMPAIGN", f"There is no offer with the code {code}.", "campaignCodes") from None
+    except NotFound:
+        raise NotFound("CAMPAIGN", f"There is no offer with the code {code}.", "campaignCodes") from None
     now = repository.now()
     if not rules.is_valid(campaign, now):
         raise Unavailable("CAMPAIGN_UNAVAILABLE", f"The code {code} is not valid today.")

@@ -10,10 +10,11 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import Principal
 from tablewright.edge.downloads import attachment
+from tablewright.edge.errors import CallerError, Refused
 from tablewright.pages.forms import Form, posted
 from tablewright.systems.portal.api.router import actor_of, open_account
 from tablewright.systems.portal.customers.verification import LIFETIME
-from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
+from tablewright.systems.portal.errors import Changed
 from tablewright.systems.portal.model import AuditEntry, Tenant
 from tablewright.systems.portal.pages.forms import form_of_stored, refused, status_of, too_late, version_of
 from tablewright.systems.portal.pages.page import HOME, PortalPages
@@ -69,7 +70,7 @@ def account_router(pages: PortalPages) -> APIRouter:
             stored = tenants.get(caller.subject)
             late = too_late(pages.portal, "tenants", stored.id, stored, form, actor)
             return show(request, stored, profile=late.form, changes_since=late.changes_since, status=412)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             again = refused(form, mistake)
             return show(request, tenants.get(caller.subject), profile=again, status=status_of(mistake))
         return pages.console.go(f"{HOME}/account", "Saved.")
@@ -83,7 +84,7 @@ def account_router(pages: PortalPages) -> APIRouter:
         tenant = open_account(pages.portal, caller)
         try:
             tenant = verification.start_destination(tenant, form.get("destinationEmail"), actor_of(caller))
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             return show(request, tenant, destination=refused(form, mistake), status=status_of(mistake))
         said = f"We're sending a code to {tenant.pending_destination_email}. It works for 15 minutes."
         return pages.console.go(f"{HOME}/account#destination", said, "note")
@@ -98,7 +99,7 @@ def account_router(pages: PortalPages) -> APIRouter:
         waiting = tenant.pending_destination_email or ""
         try:
             tenant = verification.confirm(waiting, form.get("code"), "destination", tenant.id)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             return show(request, tenant, destination=refused(form, mistake), status=status_of(mistake))
         return pages.console.go(f"{HOME}/account", f"Form submissions now go to {tenant.destination_email}.")
 

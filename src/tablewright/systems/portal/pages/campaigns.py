@@ -12,13 +12,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import Principal
+from tablewright.edge.errors import CallerError, Refused
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, posted
 from tablewright.pages.layout import Crumb, Tone
 from tablewright.pages.lists import here
 from tablewright.systems.portal import field_rules, rules
 from tablewright.systems.portal.api.router import actor_of
-from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
+from tablewright.systems.portal.errors import Changed
 from tablewright.systems.portal.model import AuditEntry, Campaign, Product
 from tablewright.systems.portal.pages.charts import campaign_calendar
 from tablewright.systems.portal.pages.forms import (
@@ -181,7 +182,7 @@ def _new(pages: PortalPages) -> APIRouter:
             )
         except FormWrong as wrong:
             return form_page(pages, request, wrong.form, status=422)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             return form_page(pages, request, refused(form, mistake), status=status_of(mistake))
         tone: Tone = "note" if warnings else "good"
         return pages.console.go(details(made), " ".join((f"Campaign {made.code} created.", *warnings)), tone)
@@ -218,7 +219,7 @@ def _edit(pages: PortalPages) -> APIRouter:
             stored = catalogue.offer(code).campaign
             late = too_late(pages.portal, "campaigns", stored.code, stored, form, actor_of(caller))
             return form_page(pages, request, late.form, stored, 412, late.changes_since)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             return form_page(pages, request, refused(form, mistake), stored, status_of(mistake))
         return pages.console.go(details(changed), "Saved.")
 

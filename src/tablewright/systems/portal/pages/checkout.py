@@ -19,11 +19,11 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import Principal, RateLimiter, limit_rate
+from tablewright.edge.errors import CallerError
 from tablewright.edge.problems import not_found
 from tablewright.pages.forms import Form, posted
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.api.router import buyer_of
-from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Order, Product, Tenant
 from tablewright.systems.portal.orders.checkout import Line, Priced
 from tablewright.systems.portal.pages.forms import refused, status_of
@@ -117,7 +117,7 @@ def buying_router(pages: PortalPages) -> APIRouter:
         try:
             priced = checkout.priced(lines(cart), codes(form), buyer)
             return Basket(form, rows, others, priced, buyer is None)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             form = with_code_checked(refused(form, mistake, _FIELDS), buyer)
             return Basket(form, rows, others, without_code(cart, buyer), buyer is None)
 
@@ -126,7 +126,7 @@ def buying_router(pages: PortalPages) -> APIRouter:
         for code in codes(form) if "code" not in form.errors else ():
             try:
                 checkout.check_code(code, buyer)
-            except PortalMistake as mistake:
+            except CallerError as mistake:
                 return refused(form, mistake, _FIELDS)
         return form
 
@@ -134,10 +134,10 @@ def buying_router(pages: PortalPages) -> APIRouter:
         """The price without the code that cannot be used."""
         try:
             return checkout.priced(lines(cart), (), buyer)
-        except PortalMistake:
+        except CallerError:
             return None
 
-    def refused_order(form: Form, caller: Principal, mistake: PortalMistake) -> Basket:
+    def refused_order(form: Form, caller: Principal, mistake: CallerError) -> Basket:
         """The cart again, with every error; a code that was refused does not reduce the total."""
         shown = basket(form, caller)
         if mistake.code == "IDEMPOTENCY_KEY_REUSED":
@@ -208,7 +208,7 @@ def buying_router(pages: PortalPages) -> APIRouter:
                 agreed=amount(form.get("total")),
                 buyer=buyer_of(caller),
             )
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             return show(request, caller, refused_order(form, caller, mistake), status_of(mistake))
         response = pages.console.go(placed_link(pages, order))
         response.set_cookie(
@@ -244,7 +244,7 @@ def _with_email_checked(form: Form) -> Form:
     """The form with the error of its address as well, if something else was refused first."""
     try:
         rules.email_address(form.get("email"))
-    except PortalMistake as mistake:
+    except CallerError as mistake:
         return refused(form, mistake, _FIELDS)
     return form
 

@@ -15,14 +15,13 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
+from tablewright.edge.errors import CallerError, Refused, problem_for
+from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form, FormWrong, read
 from tablewright.pages.words import label
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api.router import problem_of
-from tablewright.systems.portal.errors import PortalMistake, Refused
 from tablewright.systems.portal.model import Activatable, AuditEntry, BillingCycle, Kind, Value
 from tablewright.systems.portal.portal import Portal
-from tablewright.systems.portal.repository import Actor
 
 M = TypeVar("M", bound=BaseModel)
 Rule: TypeAlias = Callable[[dict[str, Any]], Iterable[Refused]]
@@ -186,15 +185,15 @@ def too_late(
     return TooLate(Form({**form.values, VERSION: str(stored.version), SEEN: seen}, error=words), since)
 
 
-def refused(form: Form, mistake: PortalMistake, fields: Sequence[tuple[str, str]] = ()) -> Form:
+def refused(form: Form, mistake: CallerError, fields: Sequence[tuple[str, str]] = ()) -> Form:
     """The form with the portal's error. `fields` gives the field for a code: (prefix of the code, field)."""
     for prefix, name in fields:
         if mistake.code.startswith(prefix):
             words = mistake.message
             is_named = mistake.field is not None and words.startswith(f"{mistake.field} ")
             return form.wrong(name, name + words.removeprefix(mistake.field or "") if is_named else words)
-    return form.refused(problem_of(mistake))
+    return form.refused(problem_for(mistake))
 
 
-def status_of(mistake: PortalMistake) -> int:
-    return problem_of(mistake).status
+def status_of(mistake: CallerError) -> int:
+    return mistake.status

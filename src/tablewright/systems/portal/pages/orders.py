@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_args
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import Principal, require
+from tablewright.edge.errors import CallerError
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, asked, posted
 from tablewright.pages.layout import Crumb
@@ -17,7 +18,6 @@ from tablewright.pages.lists import Listing
 from tablewright.pages.words import money
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.api.router import actor_of, canceller, own_order
-from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Order, OrderStatus
 from tablewright.systems.portal.pages.checkout import again_link
 from tablewright.systems.portal.pages.forms import refused
@@ -52,7 +52,7 @@ def _lists(pages: PortalPages) -> APIRouter:
                 listing = pages.list(request, pages.portal.orders.listed(status, **days))
         except FormWrong as wrong:
             form = wrong.form
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             form = refused(form, mistake)
         tenants = pages.portal.repository.tenants_by_id([order.tenant_id for order in listing.items])
         return pages.page(

@@ -16,6 +16,7 @@ from fastapi import Request
 from tablewright.design import Query
 from tablewright.edge import Principal, require
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.kit.tables import Actor
 from tablewright.pages.layout import Console
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
@@ -25,7 +26,6 @@ from tablewright.systems.portal.api.router import TENANTS_ALONE, actor_of
 from tablewright.systems.portal.model import AuditEntry
 from tablewright.systems.portal.pages.forms import labelled
 from tablewright.systems.portal.portal import Portal
-from tablewright.systems.portal.repository import Actor
 
 HOME = "/console/portal"
 ZONE = str(rules.ZONE)

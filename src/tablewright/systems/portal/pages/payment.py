@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import Principal, RateLimiter, limit_rate
+from tablewright.edge.errors import CallerError
 from tablewright.edge.identity.guards import login_required
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, posted
@@ -18,7 +19,6 @@ from tablewright.pages.words import money
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.api import bodies
 from tablewright.systems.portal.api.router import actor_of, own_order
-from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Order
 from tablewright.systems.portal.pages.checkout import CARDS
 from tablewright.systems.portal.pages.forms import refused, status_of, typed
@@ -81,7 +81,7 @@ def _by_card(pages: PortalPages) -> APIRouter:
             paid = orders.pay(id, form.get("paymentToken"), owner)
         except FormWrong as wrong:
             return show(request, caller, order, wrong.form, 422)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             return show(request, caller, orders.order(id), refused(form, mistake), status_of(mistake))
         said = f"We received your payment of {money(paid.total, 'ZAR')}." if paid.paid_at else ""
         return pages.console.go(_back(order, form.get("seal")), said)
@@ -123,7 +123,7 @@ def _by_hand(pages: PortalPages) -> APIRouter:
             orders.mark_paid(id, actor_of(caller), given.reference.strip(), given.reason)
         except FormWrong as wrong:
             return show(request, orders.order(id), wrong.form, 422)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             return show(request, orders.order(id), refused(form, mistake), status_of(mistake))
         return pages.console.go(f"{HOME}/orders/{id}", "Order marked as paid.")
 

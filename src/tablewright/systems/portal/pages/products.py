@@ -11,13 +11,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import Principal
+from tablewright.edge.errors import CallerError, Refused
 from tablewright.edge.routes import gather
+from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form, FormWrong, posted
 from tablewright.pages.layout import Crumb, Tone
 from tablewright.pages.lists import here
 from tablewright.systems.portal import field_rules, rules
 from tablewright.systems.portal.api.router import actor_of
-from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
+from tablewright.systems.portal.errors import Changed
 from tablewright.systems.portal.model import AuditEntry, Product
 from tablewright.systems.portal.pages.charts import price_history
 from tablewright.systems.portal.pages.forms import (
@@ -31,7 +33,6 @@ from tablewright.systems.portal.pages.forms import (
     version_of,
 )
 from tablewright.systems.portal.pages.page import HOME, PortalPages
-from tablewright.systems.portal.repository import Actor
 
 LIST = f"{HOME}/products"
 _LISTED = Crumb("Plans", LIST)
@@ -142,7 +143,7 @@ def _forms(pages: PortalPages) -> APIRouter:
             )
         except FormWrong as wrong:
             return show(request, wrong.form, status=422)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             return show(request, refused(form, mistake), status=status_of(mistake))
         return pages.console.go(f"{LIST}/{made.id}", *_told(f"Plan {made.name} created.", warnings))
 
@@ -169,7 +170,7 @@ def _forms(pages: PortalPages) -> APIRouter:
             stored = catalogue.product(id, deleted=True)
             late = too_late(pages.portal, "products", id, stored, form, actor_of(caller))
             return show(request, late.form, stored, 412, late.changes_since)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             return show(request, refused(form, mistake), stored, status_of(mistake))
         return pages.console.go(f"{LIST}/{id}", *_told("Saved.", warnings))
 

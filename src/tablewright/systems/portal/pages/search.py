@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from tablewright.edge import Principal
+from tablewright.edge.errors import CallerError
+from tablewright.kit.tables import Actor
 from tablewright.pages.area import Hit
 from tablewright.pages.words import money
 from tablewright.systems.portal.api.router import actor_of
-from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.pages.page import CAMPAIGN_WORDS, HOME, ORDER_WORDS
 from tablewright.systems.portal.pages.products import state_of
 from tablewright.systems.portal.portal import Portal
-from tablewright.systems.portal.repository import Actor
 from tablewright.systems.portal.search import search_orders, search_tenants
 
 _FEWEST_LETTERS = 2
@@ -72,7 +72,7 @@ def _sold(portal: Portal, text: str) -> Iterator[Hit]:
         if text in product.name.casefold():
             price = money(portal.catalogue.price_now(product), "ZAR")
             yield Hit(product.name, f"{HOME}/checkout?plan={product.id}", f"{price}. {product.description}")
-    with suppress(PortalMistake):
+    with suppress(CallerError):
         offer = portal.catalogue.landing(text)
         if offer.state != "SCHEDULED":
             yield Hit(

@@ -12,13 +12,13 @@ from functools import partial
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import RateLimiter, limit_rate
+from tablewright.edge.errors import Refused
 from tablewright.kit.system import LOGIN_LASTS
 from tablewright.pages.code_sign_in import CodeSignIn, Step, add_code_pages
 from tablewright.pages.forms import Form
 from tablewright.pages.known_devices import caller_of, remember
 from tablewright.pages.paths import path_within
 from tablewright.systems.portal.customers.verification import LIFETIME
-from tablewright.systems.portal.errors import Refused
 from tablewright.systems.portal.model import Tenant
 from tablewright.systems.portal.pages.forms import labelled
 from tablewright.systems.portal.pages.page import HOME, PortalPages

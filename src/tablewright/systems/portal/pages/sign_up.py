@@ -10,9 +10,9 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
 from tablewright.edge import Principal, RateLimiter, limit_rate
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.known_devices import caller_of, remember
-from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Purpose
 from tablewright.systems.portal.pages.forms import status_of
 from tablewright.systems.portal.pages.page import HOME, PortalPages
@@ -42,7 +42,7 @@ def joining_router(pages: PortalPages) -> APIRouter:
                 said = f"Form submissions now go to {tenant.destination_email}."
                 return pages.console.go(HOME, said)
             open_tenant(tenant)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             return show(request, Form(form.values, error=mistake.message), status_of(mistake))
         response = signed_in(pages, tenant, wanted_by(request), "Your address is confirmed.")
         remember(request, response, pages.console, verification.requesters, tenant.email)

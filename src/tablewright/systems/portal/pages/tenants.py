@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import Principal
+from tablewright.edge.errors import CallerError, Refused
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, asked, posted
 from tablewright.pages.layout import Crumb
@@ -18,7 +19,7 @@ from tablewright.pages.lists import Listing
 from tablewright.systems.portal import field_rules, rules
 from tablewright.systems.portal.api import bodies
 from tablewright.systems.portal.api.router import actor_of
-from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
+from tablewright.systems.portal.errors import Changed
 from tablewright.systems.portal.model import AuditEntry, Status, Tenant
 from tablewright.systems.portal.pages.forms import (
     TypedTenant,
@@ -81,7 +82,7 @@ def _lists(pages: PortalPages) -> APIRouter:
                 listing = pages.list(request, query)
         except FormWrong as wrong:
             form = wrong.form
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             form = refused(Form({"status": "", **form.values}), mistake)
         return pages.page(
             request, "tenants", title="Customers", listing=listing, form=form, tally=pages.portal.tenants.tally(),
@@ -109,7 +110,7 @@ def _lists(pages: PortalPages) -> APIRouter:
             made = tenants.create(new.email, new.organization_name, new.destination_email, actor_of(caller))
         except FormWrong as wrong:
             return show_new(request, wrong.form, 422)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             return show_new(request, refused(form, mistake), status_of(mistake))
         return pages.console.go(f"{LIST}/{made.id}", f"Customer {made.email} created.")
 
@@ -163,7 +164,7 @@ def _one(pages: PortalPages) -> APIRouter:
                 id, _status(form, "to" if forced else "status"), actor_of(caller), override=forced,
                 reason=_reason(form, name, needed=forced), expected=version_of(form),
             )  # fmt: skip
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             again = Form(form.values).wrong(name if mistake.field == "reason" else "", mistake.message)
             return tenant_page(pages, request, tenants.get(id), _whole(again), status_of(mistake))
         return pages.console.go(f"{LIST}/{id}", f"Status changed to {moved.status.lower()}.")
@@ -257,7 +258,7 @@ def _changes(pages: PortalPages) -> APIRouter:
             return show(request, tenants.get(id), "tenant_edit", wrong.form, 422)
         except Changed:
             return late(request, id, "tenant_edit", form)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             again = refused(form, mistake)
             return show(request, tenants.get(id), "tenant_edit", again, status_of(mistake))
         return pages.console.go(f"{LIST}/{id}", "Saved.")
@@ -279,7 +280,7 @@ def _changes(pages: PortalPages) -> APIRouter:
             changed = tenants.change_email(id, form.get("email"), actor_of(caller), version_of(form))
         except Changed:
             return late(request, id, "tenant_email", form)
-        except PortalMistake as mistake:
+        except CallerError as mistake:
             again = refused(form, mistake)
             return show(request, tenants.get(id), "tenant_email", again, status_of(mistake))
         return pages.console.go(f"{LIST}/{id}", f"E-mail address changed to {changed.email}.")

@@ -8,21 +8,20 @@ the end of an account (privacy.py).
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
 
 from tablewright.design import Write
+from tablewright.edge.errors import Conflict, Forbidden, NotFound
 from tablewright.mapping import AlreadyExists, Page, WriteRefused
-from tablewright.mapping.repository import ATTEMPTS
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.addresses import email_address
 from tablewright.systems.travel.account.devices import Devices, Gadget, check_gadget
 from tablewright.systems.travel.account.email_login import PURPOSE
 from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.account.sessions import Sessions
-from tablewright.systems.travel.errors import Conflict, Forbidden, NotThere, VersionConflict
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.model import (
     AuditEntry,
     AuthProvider,
@@ -148,7 +147,8 @@ class Accounts:
 
     def link(self, user_id: str, proved: Proved, actor: str) -> Profile:
         """Add a login to a traveller; a new address replaces the previous one."""
-        for tried in range(ATTEMPTS):
+
+        def attempt() -> Profile:
             profile = self._repository.profile(user_id)
             holder = self._holder(proved)
             if holder is not None and holder != user_id:
@@ -156,10 +156,9 @@ class Accounts:
                     "This login belongs to another account. Sign in to that account, or use another login."
                 )
                 raise Conflict("LOGIN_TAKEN", words, "provider")
-            with suppress(WriteRefused):
-                return self._attached(profile, proved, actor)
-            self._repository.pause(tried)
-        raise _busy()
+            return self._attached(profile, proved, actor)
+
+        return self._repository.retried(None, attempt, on=WriteRefused, busy=_busy())
 
     def unlink(self, user_id: str, provider: AuthProvider, actor: str) -> Profile:
         """Remove a login, unless it is the last."""
@@ -221,18 +220,15 @@ class Accounts:
     # --- parts: arriving ---
 
     def _arrived(self, proved: Proved) -> tuple[Profile, bool]:
-        for tried in range(ATTEMPTS):
+
+        def attempt() -> tuple[Profile, bool]:
             owner = self._owner(proved)
             if owner is None:
-                with suppress(AlreadyExists):
-                    return self._signed_up(proved, self._repository.world.new_id()), True
-            else:
-                try:
-                    return self._welcomed(self._repository.profile(owner), proved), False
-                except (NotThere, WriteRefused):
-                    pass  # erased, or linked by another account, at this moment
-            self._repository.pause(tried)
-        raise _busy()
+                return self._signed_up(proved, self._repository.world.new_id()), True
+            return self._welcomed(self._repository.profile(owner), proved), False
+
+        # Signed up, erased, or linked by another account, at this moment.
+        return self._repository.retried(None, attempt, on=(NotFound, WriteRefused), busy=_busy())
 
     def _owner(self, proved: Proved) -> str | None:
         """Whose login it is: by its own guard, else by the address it proves."""
@@ -351,7 +347,7 @@ class Accounts:
         gone = [login for login in before.logins if login.provider == provider]
         kept = [login for login in before.logins if login.provider != provider]
         if not gone:
-            raise NotThere("LOGIN")
+            raise NotFound("LOGIN")
         if not kept:
             words = "This is your only way to sign in. Add another one first, or erase the account."
             raise Conflict("LAST_LOGIN", words, "provider")

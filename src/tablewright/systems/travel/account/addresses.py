@@ -3,8 +3,8 @@
 Elsewhere: the normalised form (edge/mail_addresses.py), the keyed hashes (keyring.py).
 """
 
+from tablewright.edge.errors import BadRequest
 from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
-from tablewright.systems.travel.errors import BadRequest
 
 
 def email_address(text: str, field: str = "email") -> str:

@@ -7,18 +7,18 @@ Elsewhere: what keeps a device signed in (sessions.py), who signs in (accounts.p
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 
 from pydantic import JsonValue
 
 from tablewright.design import Write
+from tablewright.edge.errors import BadRequest, Conflict
 from tablewright.mapping import AlreadyExists, Stale
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.account.sessions import Sessions, revoked
-from tablewright.systems.travel.errors import BadRequest, Conflict, VersionConflict
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.model import SERVER, Device, Profile, Session
 from tablewright.systems.travel.repository import Repository
 
@@ -45,12 +45,13 @@ class Devices:
         """A device that may sync. One that was signed out comes back only with a login that was `proved` just now."""
         check_gadget(gadget)
         # Devices are added one after the other: of many that come at once the last waits for all the others.
-        for tried in range(DEVICES_AT_MOST * 2):
-            with suppress(VersionConflict):
-                return self._registered(user_id, gadget, proved)
-            self._repository.pause(tried)
         words = "Many devices are being added right now. Please try again in a moment."
-        raise Conflict("STATE_CONFLICT", words, "device_id")
+        return self._repository.retried(
+            None,
+            lambda: self._registered(user_id, gadget, proved),
+            attempts=DEVICES_AT_MOST * 2,
+            busy=Conflict("STATE_CONFLICT", words, "device_id"),
+        )
 
     def of(self, user_id: str, *, revoked: bool = False) -> list[Device]:
         """A traveller's devices, the one seen last first."""

@@ -9,6 +9,7 @@ network (api/router.py).
 from dataclasses import replace
 from datetime import datetime
 
+from tablewright.edge.errors import TooManyRequests, Unauthenticated
 from tablewright.kit import codes
 from tablewright.kit.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
 from tablewright.kit.codes import LIFETIME, TRIES, CodeLimits
@@ -16,7 +17,6 @@ from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.addresses import email_address
 from tablewright.systems.travel.account.keyring import KeyRing
-from tablewright.systems.travel.errors import TooOften, Unauthenticated
 from tablewright.systems.travel.model import Allowance, Challenge
 from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.repository import Repository
@@ -40,7 +40,7 @@ class EmailLogin:
         network."""
         address, now = email_address(email), self._repository.now()
         asker = self.requesters.requester(address, replace(caller, ticket=""))
-        allowed = self._limits.allow(address, asker, now, TooOften)
+        allowed = self._limits.allow(address, asker, now, TooManyRequests)
         code = codes.new_code(self._repository.world, allowed.is_long)
         challenge = Challenge(
             email_hmac=self._keyring.hmac(PURPOSE, address),
@@ -81,7 +81,7 @@ class EmailLogin:
                 continue
             except ConditionNotMet:
                 words = "Too many wrong codes. Please ask for a new one."
-                raise TooOften("CODE_TRIES", words, 60) from None
+                raise TooManyRequests("CODE_TRIES", words, 60) from None
             self._limits.count_try(address, asker, self._repository.now())
             return tried
         raise Unauthenticated("CODE_INVALID", _WRONG, "code")

@@ -9,10 +9,10 @@ import hashlib
 from collections.abc import Mapping
 from datetime import timedelta
 
+from tablewright.edge.errors import BadRequest, NotFound
 from tablewright.kit.objects import Objects
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.picture_headers import Kind, read_header
-from tablewright.systems.travel.errors import BadRequest, NotThere
 from tablewright.systems.travel.model import Profile
 from tablewright.systems.travel.repository import Repository
 from tablewright.systems.travel.rules import milliseconds
@@ -51,7 +51,7 @@ class Pictures:
         kept = profile.profile_picture_url
         content = self._objects.get(kept) if kept is not None and kept.endswith(f"/{name}") else None
         if content is None:
-            raise NotThere("PICTURE")
+            raise NotFound("PICTURE")
         return content, _KINDS[name.rpartition(".")[2]]
 
     def address(self, profile: Profile, root: str) -> str | None:

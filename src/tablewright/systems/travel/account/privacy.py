@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Any
 
 from tablewright.design import Write, absent
+from tablewright.edge.errors import BadRequest, Conflict, NotFound
 from tablewright.kit.objects import Objects
 from tablewright.mapping import Page, Parked, WriteRefused, forget_parked, parked_key
 from tablewright.systems.travel import design as d
@@ -24,7 +25,6 @@ from tablewright.systems.travel import rounds, rules
 from tablewright.systems.travel.account.email_login import PURPOSE as EMAIL
 from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.account.pictures import PICTURES
-from tablewright.systems.travel.errors import BadRequest, Conflict, NotThere
 from tablewright.systems.travel.model import Block, Erasure, Profile
 from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.repository import Repository
@@ -211,7 +211,7 @@ class Privacy:
         count = 0
         try:
             profile: Profile | None = self._repository.profile(user_id)
-        except NotThere:
+        except NotFound:
             profile = None
         for login in profile.logins if profile is not None else ():
             if login.provider == "email":

@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tablewright.design import absent
+from tablewright.edge.errors import Forbidden, Unauthenticated
 from tablewright.mapping import ConditionNotMet, Missing, WriteRefused
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import Forbidden, Unauthenticated
 from tablewright.systems.travel.model import SERVER, Device, Session
 from tablewright.systems.travel.repository import Repository
 

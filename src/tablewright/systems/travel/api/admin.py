@@ -11,9 +11,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from tablewright.edge import Principal
+from tablewright.edge.errors import BadRequest, NotFound
 from tablewright.systems.travel.api import admin_bodies, bodies
 from tablewright.systems.travel.api.common import After, Doors, PageSize
-from tablewright.systems.travel.errors import BadRequest, NotThere
 from tablewright.systems.travel.model import REGION_TYPES, OpenStatus
 from tablewright.systems.travel.travel import Travel
 
@@ -62,7 +62,7 @@ def admin(travel: Travel, doors: Doors) -> APIRouter:
         else:
             user_id = accounts.owner_of_hash(body.email_hmac or "")
         if user_id is None:
-            raise NotThere("USER")
+            raise NotFound("USER")
         return seen(user_id, caller)
 
     @api.get("/users/{user_id}")

@@ -8,13 +8,12 @@ from fastapi import Depends, Header, Query, Request
 from pydantic import BaseModel
 
 from tablewright.edge import Principal
-from tablewright.edge.errors import Statuses, problem_for
+from tablewright.edge.errors import BadRequest, problem_for
 from tablewright.edge.etags import tags_in
 from tablewright.edge.identity.guards import FindPrincipal
-from tablewright.edge.problems import Problem, unauthorized
-from tablewright.systems.travel import errors
+from tablewright.edge.problems import Problem
 from tablewright.systems.travel.api import bodies
-from tablewright.systems.travel.errors import BadRequest
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.model import Profile, Visit
 from tablewright.systems.travel.rules import check_id
 from tablewright.systems.travel.travel import Travel
@@ -89,25 +88,11 @@ def expected(match: str | None) -> int | None:
     return int(tags[0])
 
 
-_STATUSES: Statuses = (
-    (errors.NotThere, 404),
-    (errors.Unauthenticated, 401),
-    (errors.Forbidden, 403),
-    (errors.Conflict, 409),
-    (errors.BadRequest, 400),
-    (errors.ResyncRequired, 410),
-    (errors.ClientTooOld, 426),
-    (errors.TooOften, 429),
-)
-
-
-def problem_of(mistake: errors.TravelMistake) -> Problem:
-    """A mistake as an answer."""
-    problem = problem_for(mistake, _STATUSES)
-    if isinstance(mistake, errors.Unauthenticated):
-        problem.headers |= unauthorized(mistake.code, mistake.message).headers
-    if isinstance(mistake, errors.VersionConflict) and "current" not in problem.extra:
-        problem.extra |= _current(mistake.current)
+def problem_of(conflict: VersionConflict) -> Problem:
+    """A conflict with the stored version, as its owner may see it."""
+    problem = problem_for(conflict)
+    if "current" not in problem.extra:
+        problem.extra |= _current(conflict.current)
     return problem
 
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Body, Depends, Query, Request, Response
 
 from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.downloads import attachment
+from tablewright.edge.errors import BadRequest
 from tablewright.edge.etags import mark
 from tablewright.edge.idempotency import idempotency_key
 from tablewright.systems.travel.account.accounts import Proved
@@ -21,7 +22,6 @@ from tablewright.systems.travel.api.common import (
     expected,
     root_of,
 )
-from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.model import AuthProvider
 from tablewright.systems.travel.places.visits_csv import BYTES_AT_MOST
 from tablewright.systems.travel.places.visits_import import Report

@@ -14,12 +14,12 @@ from tablewright.edge import Problem, RateLimiter, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.travel.api import admin, auth, me, regions, rxdb, sync, visits
 from tablewright.systems.travel.api.common import Doors, problem_of, traveller_door
-from tablewright.systems.travel.errors import TravelMistake
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.travel import Travel
 
-__all__ = ["TRANSLATIONS", "problem_of", "router"]
+__all__ = ["TRANSLATIONS", "router"]
 
-TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {TravelMistake: problem_of}
+TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {VersionConflict: problem_of}
 
 
 def router(travel: Travel, who: FindPrincipal, *, buckets: RateLimiter | None = None) -> APIRouter:

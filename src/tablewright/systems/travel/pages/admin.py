@@ -10,12 +10,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.edge.errors import CallerError
 from tablewright.edge.routes import gather
 from tablewright.pages.area import Nav
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.travel.api.admin_bodies import admin_operation
-from tablewright.systems.travel.errors import TravelMistake
 from tablewright.systems.travel.model import REGION_TYPES, OpenStatus
 from tablewright.systems.travel.pages.page import ADMIN, HOME, TravelPages
 
@@ -101,7 +101,7 @@ def _accounts(pages: TravelPages) -> APIRouter:
         typed = form.get("who").strip()
         try:
             owner = accounts.owner_of_email(typed) if "@" in typed else accounts.owner_of_hash(typed)
-        except TravelMistake as mistake:
+        except CallerError as mistake:
             return page(request, form.wrong("who", mistake.message), 400)
         if owner is None:
             return page(request, form.wrong("who", "No account has this address."), 404)

@@ -10,9 +10,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import JsonValue, TypeAdapter
 
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, posted
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import TravelMistake, VersionConflict
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.model import REGION_TYPES, Operation, Strategy, Visit
 from tablewright.systems.travel.pages import words as texts
 from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
@@ -89,7 +90,7 @@ def conflicts_router(pages: TravelPages) -> APIRouter:
             return conflicts_page(
                 pages, request, wrong=(operation_id, Form(form.values, {}, words)), status=409
             )
-        except TravelMistake as mistake:
+        except CallerError as mistake:
             return conflicts_page(
                 pages, request, wrong=(operation_id, refused(form, mistake)), status=status_of(mistake)
             )

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.edge.errors import BadRequest, NotFound
 from tablewright.pages.forms import Form, form_of, posted
 from tablewright.pages.layout import Crumb
-from tablewright.systems.travel.errors import BadRequest, NotThere
 from tablewright.systems.travel.model import Device, Profile
 from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
 
@@ -21,7 +21,7 @@ def devices_router(pages: TravelPages) -> APIRouter:
         for device in pages.travel.devices.of(profile.user_id, revoked=True):
             if device.device_id == device_id:
                 return device
-        raise NotThere("DEVICE")
+        raise NotFound("DEVICE")
 
     @router.get("/devices", dependencies=[Depends(pages.signed_in)])
     def devices(request: Request) -> Response:

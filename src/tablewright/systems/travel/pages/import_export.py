@@ -8,8 +8,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, posted
-from tablewright.systems.travel.errors import TravelMistake
 from tablewright.systems.travel.pages.page import TravelPages, refused, status_of
 from tablewright.systems.travel.places.visits_import import Report
 
@@ -42,7 +42,7 @@ def baggage_router(pages: TravelPages) -> APIRouter:
             )
         try:
             report = pages.travel.importing.take(profile.user_id, text.encode())
-        except TravelMistake as mistake:
+        except CallerError as mistake:
             return page(request, refused(form, mistake), status=status_of(mistake))
         left = Form({"sheet": text} if report.refusals else {})
         return page(request, left, report)

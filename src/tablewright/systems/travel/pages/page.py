@@ -13,12 +13,11 @@ from typing import Any
 from fastapi import Request
 
 from tablewright.edge import ANYONE, Principal, require
+from tablewright.edge.errors import CallerError, NotFound, Unauthenticated, problem_for
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.pages.forms import Form
 from tablewright.pages.layout import Console
 from tablewright.pages.system_pages import SystemPages
-from tablewright.systems.travel.api.router import problem_of
-from tablewright.systems.travel.errors import NotThere, TravelMistake, Unauthenticated
 from tablewright.systems.travel.geography.regions import Region
 from tablewright.systems.travel.model import SERVER, Profile, RegionType
 from tablewright.systems.travel.pages import words as texts
@@ -28,7 +27,7 @@ HOME = "/console/travel"
 ADMIN = "admin"
 
 
-class NoMap(NotThere):
+class NoMap(NotFound):
     """The signed-in person is not a traveller."""
 
     def __init__(self) -> None:
@@ -57,13 +56,13 @@ class TravelPages(SystemPages):
         """Whose map it is."""
         try:
             return self.travel.repository.profile(self.caller(request).subject)
-        except NotThere:
+        except NotFound:
             raise NoMap from None
 
     def has_map(self, caller: Principal) -> bool:
         try:
             self.travel.repository.profile(caller.subject)
-        except NotThere:
+        except NotFound:
             return False
         return True
 
@@ -101,7 +100,7 @@ def live_login(travel: Travel, who: FindPrincipal) -> FindPrincipal:
             if caller.is_known:
                 travel.sessions.of_login(caller.subject, caller.claims)
         except Unauthenticated as ended:
-            request.state.login_refusal = problem_of(ended)
+            request.state.login_refusal = problem_for(ended)
             request.state.principal = ANYONE
             return ANYONE
         return caller
@@ -109,10 +108,10 @@ def live_login(travel: Travel, who: FindPrincipal) -> FindPrincipal:
     return found
 
 
-def refused(form: Form, mistake: TravelMistake) -> Form:
+def refused(form: Form, mistake: CallerError) -> Form:
     """The form with the refusal beside its field."""
-    return form.refused(problem_of(mistake))
+    return form.refused(problem_for(mistake))
 
 
-def status_of(mistake: TravelMistake) -> int:
-    return problem_of(mistake).status
+def status_of(mistake: CallerError) -> int:
+    return mistake.status

@@ -11,10 +11,11 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import JsonValue
 
+from tablewright.edge.errors import CallerError, NotFound
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
-from tablewright.systems.travel.errors import NotThere, TravelMistake, VersionConflict
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.geography.regions import Region
 from tablewright.systems.travel.model import Profile, RegionType, Visit
@@ -162,7 +163,7 @@ def _one(pages: TravelPages) -> APIRouter:
         }
         try:
             pages.travel.visits.mark(profile.user_id, region_type, region.region_code, fields, _version(form))
-        except TravelMistake as mistake:
+        except CallerError as mistake:
             return place_page(pages, request, region, _again(form, mistake), status_of(mistake))
         return pages.console.go(place_path(region_type, region.region_code), "Saved.")
 
@@ -184,7 +185,7 @@ def _one(pages: TravelPages) -> APIRouter:
                 profile.user_id, region_type, region.region_code, _version(form)
             )
             stays = result.status == "conflict"
-        except NotThere:
+        except NotFound:
             stays = False  # another device removed it already
         except VersionConflict as mistake:
             stays = isinstance(mistake.current, Visit) and not mistake.current.is_deleted
@@ -219,7 +220,7 @@ def _version(form: Form) -> int | None:
     return int(text) if text.isascii() and text.isdigit() else None
 
 
-def _again(form: Form, mistake: TravelMistake) -> Form:
+def _again(form: Form, mistake: CallerError) -> Form:
     """What was typed, with the refusal; after a version conflict the form continues from the current version."""
     if isinstance(mistake, VersionConflict) and isinstance(mistake.current, Visit):
         values = {**form.values, VERSION: str(mistake.current.sync_version)}
@@ -265,7 +266,7 @@ def place_page(
 def _visit(pages: TravelPages, profile: Profile, region: Region) -> Visit | None:
     try:
         return pages.travel.visits.one(profile.user_id, region.region_type, region.region_code)
-    except NotThere:
+    except NotFound:
         return None
 
 
@@ -288,7 +289,7 @@ def _trips(pages: TravelPages) -> APIRouter:
         fields: dict[str, JsonValue] = {"trips": {f"t{pages.travel.repository.world.new_id()[:12]}": trip}}
         try:
             pages.travel.visits.mark(profile.user_id, region_type, region.region_code, fields)
-        except TravelMistake as mistake:
+        except CallerError as mistake:
             wrong = form.wrong("start", mistake.message)
             return place_page(pages, request, region, status=status_of(mistake), trip=wrong)
         return pages.console.go(place_path(region_type, region.region_code), "Trip added.")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from tablewright.edge import Principal
+from tablewright.edge.errors import BadRequest
 from tablewright.pages.area import Hit
-from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.geography.regions import Region
 from tablewright.systems.travel.model import REGION_TYPES, RegionType, Visit
 from tablewright.systems.travel.pages.page import TravelPages

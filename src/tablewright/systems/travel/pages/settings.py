@@ -11,11 +11,12 @@ from zoneinfo import available_timezones
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import JsonValue
 
+from tablewright.edge.errors import BadRequest, CallerError
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.travel.account.privacy import BACKUPS
-from tablewright.systems.travel.errors import BadRequest, TravelMistake, VersionConflict
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.model import NotificationSettings, PrivacySettings, Profile
 from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
 
@@ -163,7 +164,7 @@ def _settings(pages: TravelPages) -> APIRouter:
                 )
         except VersionConflict:
             return _changed_elsewhere(pages, request)
-        except TravelMistake as mistake:
+        except CallerError as mistake:
             return settings_page(pages, request, refused(form, mistake), status=status_of(mistake))
         is_new = not profile.privacy_settings.shows_places
         if is_new and pages.traveller(request).privacy_settings.shows_places and _noted(pages, profile):
@@ -209,7 +210,7 @@ def _blocks(pages: TravelPages) -> APIRouter:
         profile = pages.traveller(request)
         try:
             privacy.block(profile.user_id, form.get("user_id").strip())
-        except TravelMistake as mistake:
+        except CallerError as mistake:
             return settings_page(pages, request, block=refused(form, mistake), status=status_of(mistake))
         return pages.console.go(
             f"{PATH}#blocks", "Blocked. While signed in, you can't see each other's profiles."

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import RateLimiter, limit_rate
+from tablewright.edge.errors import BadRequest
 from tablewright.kit.system import LOGIN_LASTS
 from tablewright.pages.code_sign_in import CodeSignIn, Step, add_code_pages
 from tablewright.pages.forms import Form, posted
@@ -22,7 +23,6 @@ from tablewright.pages.known_devices import caller_of, remember
 from tablewright.pages.paths import path_within
 from tablewright.systems.travel.account.accounts import Entered, Proved
 from tablewright.systems.travel.account.apple import NONCE_LIVES, AppleVerifier
-from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.pages.page import HOME, TravelPages
 
 PATH = f"{HOME}/sign-in"

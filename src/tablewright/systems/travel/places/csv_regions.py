@@ -8,8 +8,8 @@ Must hold: a name of several regions is refused with all of them; the importer n
 
 from collections.abc import Sequence
 
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.geography.regions import Geography, Region
 from tablewright.systems.travel.model import REGION_TYPES, RegionType

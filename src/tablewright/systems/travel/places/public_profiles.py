@@ -9,8 +9,8 @@ Elsewhere: who is counted under a region (visitor_counts.py), the switches (sync
 
 from dataclasses import dataclass
 
+from tablewright.edge.errors import NotFound
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.errors import NotThere
 from tablewright.systems.travel.model import Profile, RegionType, Statistic, Visit
 from tablewright.systems.travel.places.statistics import Statistics
 from tablewright.systems.travel.places.visitor_counts import Regions
@@ -50,7 +50,7 @@ class Sharing:
         settings = profile.privacy_settings.in_effect
         is_open = settings.profile_public and not profile.is_minor and profile.erases_at is None
         if not is_own and (not is_open or (reader is not None and self._is_hidden(reader, user_id))):
-            raise NotThere("USER")
+            raise NotFound("USER")
         visits = self._repository.live_visits(user_id) if settings.share_visits else []
         if not settings.show_notes:
             visits = [visit.model_copy(update={"notes": None, "trips": {}}) for visit in visits]

@@ -14,9 +14,9 @@ from itertools import chain
 from typing import Any, Literal
 
 from tablewright.design import Write
+from tablewright.edge.errors import BadRequest, Conflict, NotFound
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import BadRequest, Conflict, NotThere
 from tablewright.systems.travel.geography import names, outlines, shapes
 from tablewright.systems.travel.geography.boxes import Box
 from tablewright.systems.travel.geography.cells import cells_of_box
@@ -57,7 +57,7 @@ class Places:
     def get(self, region_type: RegionType, region_code: str) -> Region:
         """A region; one that was renamed is followed, one that was divided says what it became."""
         if not self._geography.follow(region_type, region_code):
-            raise NotThere("REGION")
+            raise NotFound("REGION")
         found = self._geography.get(*rules.present_place(self._geography, region_type, region_code))
         assert found is not None
         return found

@@ -10,13 +10,13 @@ Elsewhere: what is written with a visit (sync/apply.py), the switch itself (sync
 from dataclasses import replace
 
 from tablewright.design.key_codecs import codec, shard_name
+from tablewright.edge.errors import Conflict
+from tablewright.kit.tables import ATTEMPTS
 from tablewright.mapping import Change as Told
 from tablewright.mapping import WriteRefused
-from tablewright.mapping.repository import ATTEMPTS
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.design import SHARDS
-from tablewright.systems.travel.errors import Conflict
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import Head, RegionTally, RegionType, Visit
 from tablewright.systems.travel.repository import Repository

@@ -10,13 +10,14 @@ from itertools import islice
 
 from pydantic import JsonValue
 
+from tablewright.edge.errors import BadRequest, NotFound
 from tablewright.mapping import Page
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import BadRequest, NotThere, VersionConflict
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import REGION_TYPES, OperationType, RegionType, Visit
-from tablewright.systems.travel.repository import Repository, found
+from tablewright.systems.travel.repository import Repository
 from tablewright.systems.travel.sync.operations import Edit, Result, visit_state
 from tablewright.systems.travel.sync.push import Sync
 from tablewright.systems.travel.sync.split import Place
@@ -51,7 +52,7 @@ class Visits:
     def one(self, user_id: str, region_type: RegionType, region_code: str) -> Visit:
         place = rules.present_place(self._geography, region_type, region_code)
         there = self._standing(user_id, place, (region_type, region_code))
-        return found(there if there is not None and not there.is_deleted else None, "VISIT")
+        return self._repository.found(there if there is not None and not there.is_deleted else None, "VISIT")
 
     def mark(
         self,
@@ -77,7 +78,7 @@ class Visits:
         """Remove a mark."""
         there = self._seen(user_id, region_type, region_code, version)
         if there is None or there.is_deleted:
-            raise NotThere("VISIT")
+            raise NotFound("VISIT")
         return self._do(user_id, "delete", region_type, region_code, {}, there)
 
     def follow_codes(self, user_id: str) -> list[Result]:

@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tablewright.systems.travel.errors import BadRequest
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.travel.model import Visit
 
 COLUMNS = ("region_type", "region_code", "region_name", "visited_date", "until", "notes", "trip", "marked_at")

@@ -14,9 +14,9 @@ from typing import Any
 from pydantic import Field, JsonValue
 
 from tablewright.design import Write
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import Receipt, Value
 from tablewright.systems.travel.places import visits_csv

@@ -15,9 +15,10 @@ import orjson
 from pydantic import JsonValue
 
 from tablewright.design import Write
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import BadRequest, VersionConflict
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.geography.regions import Geography, Region
 from tablewright.systems.travel.model import (
     Change,

@@ -16,9 +16,10 @@ from typing import Any
 import orjson
 from pydantic import Field, JsonValue
 
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import BadRequest, ResyncRequired
+from tablewright.systems.travel.errors import ResyncRequired
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import Device, OperationType, RegionType, Visit
 from tablewright.systems.travel.repository import Repository

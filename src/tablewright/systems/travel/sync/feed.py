@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from tablewright.design import absent
+from tablewright.edge.errors import BadRequest
 from tablewright.mapping import WriteRefused
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.model import Change, Device, Head, RegionType, Visit
 from tablewright.systems.travel.repository import Repository
 from tablewright.systems.travel.sync.operations import (

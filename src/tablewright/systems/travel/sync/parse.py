@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainValidator, ValidationError
 
-from tablewright.systems.travel.errors import BadRequest
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.travel.sync.operations import Edit
 
 _CODES = {

@@ -18,11 +18,12 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from tablewright.design import Write
+from tablewright.edge.errors import BadRequest, TooManyRequests
+from tablewright.kit.tables import ATTEMPTS
 from tablewright.mapping import ConditionNotMet, Page, WriteRefused
-from tablewright.mapping.repository import ATTEMPTS
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import BadRequest, ClientTooOld, Conflict, TooOften, VersionConflict
+from tablewright.systems.travel.errors import ClientTooOld, VersionConflict
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import (
     SERVER,
@@ -205,7 +206,7 @@ class Sync:
         """
         chosen = Choice(choice, data, versions or {})
         results = [
-            self._tried(partial(self._settle, user_id, part.operation_id, chosen))
+            self._retried(partial(self._settle, user_id, part.operation_id, chosen))
             for part in resolution.parts_to_settle(self._repository, user_id, operation_id, chosen)
         ]
         self._refresh_profile(user_id)
@@ -254,15 +255,10 @@ class Sync:
 
     def _piece(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
         """Some operations in one transaction, repeated until no other write came first; their results by id."""
-        return self._tried(partial(self._attempt, source, tasks))
+        return self._retried(partial(self._attempt, source, tasks))
 
-    def _tried(self, attempt: Callable[[], T]) -> T:
-        for tried in range(ATTEMPTS):
-            try:
-                return attempt()
-            except WriteRefused:
-                self._repository.pause(tried)
-        raise Conflict("STATE_CONFLICT", "Other devices are syncing right now. Please try again in a moment.")
+    def _retried(self, attempt: Callable[[], T]) -> T:
+        return self._repository.retried(None, attempt, on=WriteRefused)
 
     def _attempt(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
         repository, user_id = self._repository, source.user_id
@@ -349,7 +345,7 @@ class Sync:
             minute, second = divmod(int(now.timestamp()), 60)
             if device.push_window >= minute and device.pushes >= rules.PUSHES_A_MINUTE:
                 words = f"A device can push at most {rules.PUSHES_A_MINUTE} times a minute."
-                raise TooOften("PUSH_LIMIT", words, 60 - second)
+                raise TooManyRequests("PUSH_LIMIT", words, 60 - second)
             update = d.devices.update(user_id, device_id).at(lambda it: it.last_seen_at).set(now)
             if device.push_window == minute:
                 update = update.at(lambda it: it.pushes).add(1)
@@ -357,7 +353,7 @@ class Sync:
                 update = update.at(lambda it: it.push_window).set(minute).at(lambda it: it.pushes).set(1)
             if self._wrote(update.when(partial(_paced_as, device))):
                 return device
-        raise TooOften("PUSH_LIMIT", "This device is sending several pushes at once.", 1)
+        raise TooManyRequests("PUSH_LIMIT", "This device is sending several pushes at once.", 1)
 
     def _refresh_profile(self, user_id: str) -> None:
         """Copy the head's numbers into the profile, once for each push (SK-D19)."""

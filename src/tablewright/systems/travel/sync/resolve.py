@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue, TypeAdapter
 
+from tablewright.edge.errors import BadRequest, Conflict, NotFound
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import BadRequest, Conflict, NotThere
 from tablewright.systems.travel.model import REGION_TYPES, Operation, Strategy
 from tablewright.systems.travel.repository import Repository
 from tablewright.systems.travel.sync.merge import WHOLE, Verb
@@ -74,13 +74,13 @@ def task_of(repository: Repository, user_id: str, operation_id: str, choice: Cho
 
 def _open_parts(repository: Repository, user_id: str, operation_id: str) -> list[Operation]:
     if not _RECORD_ID.fullmatch(operation_id):
-        raise NotThere("OPERATION")
+        raise NotFound("OPERATION")
     receipt = repository.receipts_of(user_id, [operation_id]).get(operation_id)
     if receipt is None:
-        raise NotThere("OPERATION")
+        raise NotFound("OPERATION")
     opened = []
     for id in receipt.parts or [operation_id]:
-        with suppress(NotThere):  # parts may be forgotten one after the other
+        with suppress(NotFound):  # parts may be forgotten one after the other
             opened += [part for part in [repository.operation(user_id, id)] if _is_open(part)]
     if not opened:
         raise _resolved()

@@ -10,8 +10,8 @@ from datetime import date, datetime
 from typing import TypeAlias
 
 from tablewright.design import Write
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import Operation, RegionType
 from tablewright.systems.travel.sync.merge import NOTES_AT_MOST, Fields, Verb

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import BaseModel, BeforeValidator, ValidationInfo, model_validator
 from pydantic.alias_generators import to_camel
 
-from tablewright.mapping.repository import TICK
-from tablewright.systems.parental.errors import BadRequest
+from tablewright.edge.errors import BadRequest
+from tablewright.kit.tables import TICK
 from tablewright.systems.parental.model import Value
 
 T = TypeVar("T", bound=BaseModel)

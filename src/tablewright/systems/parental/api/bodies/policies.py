@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import Field
 
+from tablewright.edge.errors import BadRequest
 from tablewright.systems.parental.api.bodies.common import Body, Moment
 from tablewright.systems.parental.enforcement.plan import AppStatus
-from tablewright.systems.parental.errors import BadRequest
 from tablewright.systems.parental.model import BlockedApp, OverrideKind, Policy, PolicyStatus, Value, Window
 from tablewright.systems.parental.policy.effective import Effective, Span, Why
 from tablewright.systems.parental.policy.policies import Draft, Saved, WrittenStatus
