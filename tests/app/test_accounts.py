@@ -31,7 +31,7 @@ from tablewright.kit.codes import (
     WINDOW,
     WRONG_A_DAY,
 )
-from tablewright.kit.outbox import OutgoingMessage
+from tablewright.kit.delivery import OutgoingMessage
 from tablewright.mapping import Db
 from tablewright.world import real_world
 

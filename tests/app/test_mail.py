@@ -32,7 +32,7 @@ from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
-from tablewright.kit.outbox import DeliveryDelayed, DeliveryRefused, OutgoingMessage
+from tablewright.kit.delivery import DeliveryDelayed, DeliveryRefused, OutgoingMessage
 from tablewright.kit.system import System
 from tablewright.kit.tables import Actor
 from tablewright.systems.portal.seed import seed as seed_portal
@@ -467,7 +467,7 @@ def test_invitations_and_codes_of_parental_controls_and_orders_of_the_portal_go_
         parental.guardians.invite(family.family_id, "ben@example.com", anna)
         parental.children.prove("+27821234567", anna, family.family_id)
         portal.repository.db.write(
-            portal.repository.mail(
+            portal.repository.outbox.mail(
                 "zoe@example.com", "order", {"number": "1", "summary": "Thank you.", "link": "/x"}
             )
         )

@@ -29,9 +29,9 @@ from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
 from tablewright.kit import codes
+from tablewright.kit.delivery import State
 from tablewright.kit.tables import Actor as Parent
 from tablewright.kit.tables import Actor as Staff
-from tablewright.systems.parental.model import MessageState as State
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.pages.checkout import LINK_LASTS
 from tablewright.systems.travel.account.accounts import Proved
@@ -107,7 +107,7 @@ def _made(runtime: Runtime) -> World:
     ids += [
         mail.message_id
         for state in states
-        for mail in portal.repository.db.all(portal.repository.outbox(state))
+        for mail in portal.repository.db.all(portal.repository.outbox.in_state(state))
     ]
     values = {
         "id": ids, "key": [child.child], "phone": [child.child], "subject": [account.subject], "who": [OWN, "me"],

@@ -170,7 +170,7 @@ def test_the_schedule_tells_the_portals_staff_of_ending_campaigns_and_of_whom_to
         }
         portal.catalogue.create_campaign(campaign, ADMIN)
         assert {"portal.purge proposal", "portal.ending campaigns"} <= set(runtime.schedule.run_due())
-        waiting = portal.repository.db.all(portal.repository.outbox("PENDING"))
+        waiting = portal.repository.db.all(portal.repository.outbox.in_state("PENDING"))
         mails = {(mail.recipient, mail.template): mail.values for mail in waiting}
         boss = "boss@bbws.example"
         assert mails[boss, "purge proposal"] == {"count": "1", "ids": old.id}

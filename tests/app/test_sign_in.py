@@ -313,7 +313,7 @@ def test_the_portals_admins_see_its_mail_without_the_codes(runtime: Runtime) -> 
     portal = next(each for each in runtime.running if each.system.name == "portal").service
     secrets = {"code": "479048", "link": "http://x/verify?address=a@b.example&secret=0f0f0f0f"}
     portal.repository.db.write(
-        portal.repository.mail("a@b.example", "code", {"warning": ""}, secrets=secrets)
+        portal.repository.outbox.mail("a@b.example", "code", {"warning": ""}, secrets=secrets)
     )
     account = runtime.accounts.add("admin@example.com", roles=["portal.admin"])
     token = runtime.login_of(SignedIn(account, ("pwd", "otp", "mfa")))

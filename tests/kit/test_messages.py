@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.kit.messages import MASK, MessageTemplates, Template, after_attempt, read_templates
-from tablewright.kit.outbox import (
+from tablewright.kit.delivery import (
     DeliveryCounts,
     DeliveryDelayed,
     DeliveryRefused,
@@ -18,6 +17,7 @@ from tablewright.kit.outbox import (
     OutgoingMessage,
     State,
 )
+from tablewright.kit.messages import MASK, MessageTemplates, Template, after_attempt, read_templates
 from tablewright.kit.sealed_text import seal_of
 from tablewright.testing import Clock
 

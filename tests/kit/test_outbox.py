@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.kit.outbox import (
+from tablewright.kit.delivery import (
     BATCH_SIZE,
     PAUSES,
     DeliveryCounts,

@@ -30,8 +30,8 @@ from tablewright.edge.mail_addresses import normalise_address
 from tablewright.kit import codes
 from tablewright.kit.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
 from tablewright.kit.codes import LIFETIME, TRIES, CodeAllowance, CodeLimits
+from tablewright.kit.delivery import OutboxDispatch, OutgoingMessage
 from tablewright.kit.messages import MessageTemplates, Template, after_attempt
-from tablewright.kit.outbox import OutboxDispatch, OutgoingMessage
 from tablewright.kit.sealed_text import seal_of
 from tablewright.mapping import ConditionNotMet, Missing, NotUnique
 from tablewright.world import World

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, JsonValue
 
 from tablewright.design import Data, Design, Expires, Keys, Load, Retention, States, Unique
-from tablewright.kit.outbox import State as LetterState
+from tablewright.kit.delivery import State as LetterState
 
 KEPT = timedelta(days=30)
 ACCOUNTS = "house_accounts"

@@ -41,8 +41,8 @@ from tablewright.client import Call, embedded
 from tablewright.design import Design
 from tablewright.edge import Issuer, Principal, Verifier
 from tablewright.engine import Engine, Regions
+from tablewright.kit.delivery import OutboxDispatch, OutgoingMessage
 from tablewright.kit.jobs import Follower
-from tablewright.kit.outbox import OutboxDispatch, OutgoingMessage
 from tablewright.kit.system import Person, Progress, Start, System, SystemsClash, in_system
 from tablewright.mapping import Db
 from tablewright.mapping.migrate import Router, routed

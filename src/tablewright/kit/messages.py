@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from tablewright.kit.outbox import DeliveryRefused
+from tablewright.kit.delivery import DeliveryRefused
 from tablewright.kit.sealed_text import Seal, SealBroken
 
 MASK = "••••••"

@@ -1,178 +1,252 @@
-"""The outbox: messages that wait in a system's table until they are sent, retried, or have failed.
+"""The outbox: messages that a system writes with the change they are about, and that are sent afterwards.
 
-    portal.dispatch.run(send)   # from a thread of the app, as often as needed
+    messages = outbox(DESIGN, table, Message, key=("message_id",), pk="MESSAGE#{message_id}", ...)   # in the design
+    box = Mailbox(messages, tables, MessageTemplates(read_templates(folder), seal))                  # in the repository
+    db.write(change, box.mail("ann@example.org", "order paid", {"number": "17"}, tenant.id))
+    box.dispatch().run(send)
 
-A system writes a message in the transaction that causes it, with state PENDING; a `Send` delivers it.
-Must hold: a message is PENDING, SENT or FAILED; if the process dies between sending and writing the state, the message
-is sent twice, with the same id. A message that is refused does not delay the others, and while the mail server is
-unreachable no message uses up an attempt.
-Elsewhere: what sends (app/mail/), the messages themselves (messages.py, each system's model.py).
+Must hold: a code or link that signs its reader in is a secret, never a value; a message without a recipient is never
+sent or listed: it makes a request for an unknown address take as long as one for a known address.
+Elsewhere: templates, secrets and masks (messages.py), attempts and pauses (delivery.py), what sends (app/mail/).
 """
 
-import logging
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import islice
-from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
-from tablewright.mapping import WriteRefused
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 
-log = logging.getLogger("tablewright.mail")
+from tablewright.design import (
+    Data,
+    Design,
+    DesignTable,
+    Entity,
+    Expires,
+    Index,
+    Keys,
+    Load,
+    Pattern,
+    Query,
+    Retention,
+    Schema,
+    Write,
+)
+from tablewright.design.patterns import Sort
+from tablewright.kit.declarations import declared
+from tablewright.kit.delivery import OutboxDispatch, OutgoingMessage, State
+from tablewright.kit.messages import MessageTemplates, after_attempt
+from tablewright.kit.sealed_text import SealBroken
+from tablewright.kit.tables import Tables
 
-State: TypeAlias = Literal["PENDING", "SENT", "FAILED"]
-# The pause after each failed attempt; after the last one, two days later, the message has failed.
-PAUSES = (
-    timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15), timedelta(hours=1), timedelta(hours=4),
-    timedelta(hours=16), timedelta(hours=24),
-)  # fmt: skip
-BATCH_SIZE = 100
-MAX_COUNTED = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class OutgoingMessage:
-    """A mail, or a text message to a phone number. Nothing of it may be logged: subjects contain codes."""
-
-    id: str
-    recipient: str = field(repr=False)
-    subject: str = field(repr=False)
-    body: str = field(repr=False)
-    written: datetime
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it is a text message to a phone number."""
-        return "@" not in self.recipient
+KEPT = timedelta(days=30)
 
 
-class DeliveryRefused(Exception):
-    """This message can never be delivered; `why` contains no personal data."""
+class Message(BaseModel):
+    """A mail or text message. `secrets` is sealed, and removed once it was sent or has failed.
 
-    def __init__(self, why: str) -> None:
-        self.why = why
-        super().__init__(why)
-
-
-class DeliveryDelayed(Exception):
-    """This message was not accepted, and may be later; `why` contains no personal data."""
-
-    def __init__(self, why: str) -> None:
-        self.why = why
-        super().__init__(why)
-
-
-# Raises DeliveryRefused or DeliveryDelayed about this message; OSError if no message can be sent at all.
-Send: TypeAlias = Callable[[OutgoingMessage], None]
-
-
-class OutboxRow(Protocol):
-    """The fields that the messages of all systems have."""
-
-    @property
-    def attempts(self) -> int: ...
-    @property
-    def tried_at(self) -> datetime | None: ...
-    @property
-    def error(self) -> str | None: ...
-
-
-M = TypeVar("M", bound=OutboxRow)
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryCounts:
-    """The outcome of one run. `unavailable` is the reason why nothing can be sent now, if so."""
-
-    sent: int = 0
-    delayed: int = 0
-    failed: int = 0
-    unavailable: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OutboxStatus:
-    """How many messages wait, and how many failed for which reason; at most a thousand of each are counted."""
-
-    waiting: int
-    failed: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class OutboxDispatch(Generic[M]):
-    """A system's messages, as functions: read them by state, render one, record the outcome.
-
-    `render` returns None for a message that is not to be sent, and may raise DeliveryRefused. `record` gets the fields
-    that change; it may delete a message that is SENT. `expires_at` is when the code in a message expires.
+    Only messages from before templates have `subject` and `body`. A system adds the id of the owner.
     """
 
-    now: Callable[[], datetime]
-    by_state: Callable[[State], Iterable[M]]
-    render: Callable[[M], OutgoingMessage | None]
-    record: Callable[[M, Mapping[str, object]], object]
-    expires_at: Callable[[M], datetime | None] = lambda _: None
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
-    def run(self, send: Send) -> DeliveryCounts:
-        """Send the messages that are due, at most a hundred."""
-        count: Counter[State] = Counter()
-        unavailable: str | None = None
-        due = (message for message in self.by_state("PENDING") if self._is_due(message))
-        for message in list(islice(due, BATCH_SIZE)):
-            try:
-                changed = self._attempt(message, send)
-            except OSError as error:
-                unavailable = unavailable_reason(error)
-                break
-            if changed is None:
-                continue
-            with suppress(WriteRefused):  # another process sent it, or its recipient was erased
-                self.record(message, changed)
-            count[changed["state"]] += 1  # type: ignore[index]  # it is a State
-        return DeliveryCounts(count["SENT"], count["PENDING"], count["FAILED"], unavailable)
+    message_id: str
+    recipient: str
+    template: str = ""
+    values: dict[str, str] = {}
+    secrets: str | None = None
+    secrets_until: datetime | None = None
+    subject: str | None = None
+    body: str | None = None
+    state: State = "PENDING"
+    attempts: int = 0
+    tried_at: datetime | None = None
+    error: str | None = None
+    created_at: datetime
+    expires_at: datetime
 
-    def status(self) -> OutboxStatus:
-        waiting = sum(1 for _ in islice(self.by_state("PENDING"), MAX_COUNTED))
-        failed = Counter(each.error or "not known" for each in islice(self.by_state("FAILED"), MAX_COUNTED))
-        return OutboxStatus(waiting, failed)
 
-    # --- parts ---
+M = TypeVar("M", bound=Message)
 
-    def _is_due(self, message: M) -> bool:
-        if message.tried_at is None or not message.attempts:
-            return True
-        pause = PAUSES[min(message.attempts, len(PAUSES)) - 1]
-        return message.tried_at + pause <= self.now()
 
-    def _attempt(self, message: M, send: Send) -> dict[str, object] | None:
-        """Send the message; the fields to record, None if there is nothing to send."""
-        tried = {"attempts": message.attempts + 1, "tried_at": self.now()}
-        try:
-            outgoing = self._render(message)
-            if outgoing is None:
-                return None
-            send(outgoing)
-        except DeliveryRefused as refused:
-            log.warning("message refused", extra={"why": refused.why})
-            return {**tried, "state": "FAILED", "error": refused.why}
-        except DeliveryDelayed as delayed:
-            is_last = message.attempts >= len(PAUSES)
-            log.warning(
-                "message failed" if is_last else "message delayed",
-                extra={"why": delayed.why},
+@dataclass(frozen=True, slots=True)
+class ByOwner:
+    """The pattern that reads the messages of one owner: its name, the field of the model, and where they are."""
+
+    name: str
+    field: str
+    pk: str
+    load: Load
+    on: Index | None = None
+    sk: Sort | None = None
+    roles: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outbox(Generic[M]):
+    """The messages of one table."""
+
+    model: type[M]
+    key: tuple[str, ...]
+    messages: Entity[M, ...]
+    by_state: Pattern[..., M]
+    owner: str | None
+    by_owner: Pattern[..., M] | None
+
+    def in_state(self, state: State) -> Query[M]:
+        """The messages in a state."""
+        return self.by_state(state).where(lambda message: message.recipient != "")
+
+    def of(self, owner: str) -> Query[M]:
+        """The messages of an owner."""
+        assert self.by_owner is not None, "these messages have no owner"
+        return self.by_owner(owner)
+
+    def discard(self, message: M) -> Write[M]:
+        return self.messages.discard(*(getattr(message, name) for name in self.key))
+
+
+def outbox(
+    design: Design,
+    table: DesignTable,
+    model: type[M],
+    *,
+    key: tuple[str, ...],
+    pk: str,
+    sk: str,
+    on: Index,
+    state: str,
+    writes: Load,
+    reads: Load,
+    by_owner: ByOwner | None = None,
+    tag: str = "message",
+    name: str = "messages_by_state",
+    roles: Sequence[str] = (),
+    descending: bool = True,
+    kept: timedelta = KEPT,
+    data: Mapping[str, Data] | None = None,
+    derived: Mapping[str, str] | None = None,
+    schema: Schema | None = None,
+) -> Outbox[M]:
+    """An outbox in a table. `key` are the fields in `pk` and `sk`; `state` is the key of the index `on`."""
+    time_key = "{created_at:ms}#{message_id}"
+    places = {on: Keys(state, time_key)}
+    if by_owner is not None and by_owner.on is not None:
+        places[by_owner.on] = Keys(by_owner.pk, time_key)
+    messages = table.entity(
+        model,
+        declared("message_key", "", **dict.fromkeys(key, str)),
+        tag=tag,
+        pk=pk,
+        sk=sk,
+        on=places,
+        derived=derived,
+        schema=schema,
+        expires=Expires("expires_at"),
+        data={
+            "recipient": Data.PERSONAL,
+            "values": Data.PERSONAL,
+            **(data or {}),
+            "secrets": Data.SECRET,
+            "subject": Data.SECRET,
+            "body": Data.SECRET,
+        },
+        retention=Retention(kept, "to see what was sent"),
+        load={"create": writes, "change": replace(writes, transaction=False, changes=("state",))},
+    )
+    by_state = design.query(
+        messages, on=on, pk=state, descending=descending, page=50, at_most=100, roles=roles, load=reads
+    )(declared(name, "The outbox by state: pending, sent, failed.", state=State))
+    owned = None
+    if by_owner is not None:
+        owned = design.query(
+            messages, on=by_owner.on, pk=by_owner.pk, sk=by_owner.sk, descending=descending, page=50,
+            roles=by_owner.roles, load=by_owner.load,
+        )(declared(by_owner.name, "The messages of one owner.", **{by_owner.field: str}))  # fmt: skip
+    return Outbox(model, key, messages, by_state, by_owner.field if by_owner else None, owned)
+
+
+def _same(text: str) -> str:
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox(Generic[M]):
+    """An outbox with its tables and texts. `hide` and `reveal` seal the address of a recipient where it is stored."""
+
+    outbox: Outbox[M]
+    tables: Tables
+    texts: MessageTemplates
+    keeps_sent: bool = True
+    hide: Callable[[str], str] = _same
+    reveal: Callable[[str], str] = _same
+
+    def mail(
+        self,
+        recipient: str,
+        template: str,
+        values: Mapping[str, str] | None = None,
+        owner: str | None = None,
+        *,
+        secrets: Mapping[str, str] | None = None,
+        until: datetime | None = None,
+        kept: timedelta = KEPT,
+        id: str | None = None,
+        **fields: Any,
+    ) -> Write[M]:
+        """A message to an address or a number, to be written with the change it is about.
+
+        Codes, and links that open something without a login, are `secrets`; `until` is when they expire.
+        """
+        now, id = self.tables.now(), id or self.tables.new_id("msg")
+        if self.outbox.owner is not None:
+            fields[self.outbox.owner] = owner
+        return self.outbox.messages.create(
+            self.outbox.model(
+                message_id=id,
+                recipient=self.hide(recipient),
+                **self.texts.row(template, id, recipient, values, secrets),
+                secrets_until=until,
+                state="PENDING" if recipient else "SENT",
+                created_at=now,
+                expires_at=now + kept if recipient else until or now,
+                **fields,
             )
-            return {**tried, "state": "FAILED" if is_last else "PENDING", "error": delayed.why}
-        return {**tried, "state": "SENT", "error": None}
+        )
 
-    def _render(self, message: M) -> OutgoingMessage | None:
-        expires_at = self.expires_at(message)
-        if expires_at is not None and expires_at <= self.now():
-            raise DeliveryRefused("its code or link expired before it could be sent")
-        return self.render(message)
+    def in_state(self, state: State) -> Query[M]:
+        return self.outbox.in_state(state)
 
+    def of(self, owner: str) -> Query[M]:
+        return self.outbox.of(owner)
 
-def unavailable_reason(error: OSError) -> str:
-    """The type of the error and the SMTP code, without the server's text: that may name people."""
-    code = getattr(error, "smtp_code", None)
-    return f"{type(error).__name__} {code}" if isinstance(code, int) else type(error).__name__
+    def masked(self, message: M) -> M:
+        """The message as others than its recipient see it: its text with the secrets masked."""
+        return message.model_copy(update=self.texts.masked_fields(message))
+
+    def dispatch(self) -> OutboxDispatch[M]:
+        """Delivery of the messages."""
+        return OutboxDispatch(
+            self.tables.now,
+            lambda state: self.tables.db.all(self.outbox.in_state(state)),
+            self._outgoing,
+            self._record,
+            lambda message: message.secrets_until or message.expires_at,
+        )
+
+    def _outgoing(self, message: M) -> OutgoingMessage | None:
+        try:
+            recipient = self.reveal(message.recipient)
+        except SealBroken:  # its secret is gone, so it can never be sent
+            self.tables.db.write(self.outbox.discard(message))
+            return None
+        text = self.texts.text(message, message.message_id, recipient)
+        return OutgoingMessage(message.message_id, recipient, text.subject, text.body, message.created_at)
+
+    def _record(self, message: M, changed: Mapping[str, object]) -> None:
+        if changed["state"] == "SENT" and not self.keeps_sent:
+            self.tables.db.write(self.outbox.discard(message))
+            return
+        after = message.model_copy(update=after_attempt(message, changed))
+        self.tables.db.write(self.outbox.messages.change(message, after))

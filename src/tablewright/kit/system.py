@@ -21,8 +21,8 @@ from tablewright.design import Design
 from tablewright.edge import ANYONE, Principal
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem
+from tablewright.kit.delivery import OutboxDispatch
 from tablewright.kit.jobs import Follower, Job
-from tablewright.kit.outbox import OutboxDispatch
 from tablewright.mapping import Db
 from tablewright.mapping.migrate import Migration
 from tablewright.world import World

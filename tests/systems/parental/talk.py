@@ -17,11 +17,12 @@ from tablewright import Engine
 from tablewright.client import Call
 from tablewright.edge import Issuer
 from tablewright.edge.errors import CallerError
+from tablewright.kit.delivery import State
 from tablewright.kit.tables import Actor
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
-from tablewright.systems.parental.model import BlockedApp, Child, Family, MessageState, Policy
+from tablewright.systems.parental.model import BlockedApp, Child, Family, Policy
 from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.policy.policies import Draft
 from tablewright.testing import Clock
@@ -117,14 +118,14 @@ class Place:
 
     def messages(self, recipient: str) -> list[str]:
         """What was written to an address or number, oldest first, as its reader gets it."""
-        states: tuple[MessageState, ...] = ("PENDING", "SENT", "FAILED")
+        states: tuple[State, ...] = ("PENDING", "SENT", "FAILED")
         found = [
             message
             for state in states
-            for message in self.db.all(d.messages_by_state(state=state))
+            for message in self.db.all(d.outbox.in_state(state))
             if message.recipient == recipient
         ]
-        texts = self.parental.repository.texts
+        texts = self.parental.repository.outbox.texts
         return [
             texts.text(message, message.message_id, recipient).body
             for message in sorted(found, key=lambda one: one.created_at)
@@ -133,7 +134,7 @@ class Place:
     def audit(self, family: Family | str, actor: Actor = ANNA) -> list[tuple[str, str]]:
         """What happened in a family, newest first: action and actor."""
         id = family if isinstance(family, str) else family.family_id
-        return [(entry.action, entry.actor) for entry in self.db.all(d.audit_of_family(family_id=id))]
+        return [(entry.action, entry.actor) for entry in self.db.all(d.audit.of(id))]
 
 
 class Api(Caller[Actor]):

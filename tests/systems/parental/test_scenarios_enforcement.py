@@ -146,7 +146,7 @@ def test_pc_s4_while_an_address_is_not_clean_there_is_one_alert_that_says_nothin
     assert alert.action_id in {one.action_id for one in rig.open_actions()}, "operators see it"
     rig.pass_time(240, 10)
     jobs.run_notices(rig)
-    mails = list(rig.db.all(d.messages_of_family(family_id="family-2")))
+    mails = list(rig.db.all(d.outbox.of("family-2")))
     assert [mail.template for mail in mails] == ["blocked by mistake"]
 
     rig.start_device()

@@ -18,10 +18,11 @@ from tablewright import Engine
 from tablewright.client import Call
 from tablewright.edge import Issuer
 from tablewright.edge.errors import CallerError
+from tablewright.kit.delivery import State
 from tablewright.kit.tables import Actor
 from tablewright.mapping import Db
 from tablewright.systems.portal import design as d
-from tablewright.systems.portal.model import Campaign, MessageState, Order, Product, Tenant
+from tablewright.systems.portal.model import Campaign, Order, Product, Tenant
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.portal import Portal, open_portal
 from tablewright.testing import Clock
@@ -127,14 +128,14 @@ class Place:
 
     def mails(self, address: str) -> list[str]:
         """What was written to an address, oldest first, as its reader gets it."""
-        states: tuple[MessageState, ...] = ("PENDING", "SENT", "FAILED")
+        states: tuple[State, ...] = ("PENDING", "SENT", "FAILED")
         found = [
             mail
             for state in states
-            for mail in self.db.all(d.messages_by_state(state=state))
+            for mail in self.db.all(d.outbox.in_state(state))
             if mail.recipient == address
         ]
-        texts = self.portal.repository.texts
+        texts = self.portal.repository.outbox.texts
         return [
             texts.text(mail, mail.message_id, address).body
             for mail in sorted(found, key=lambda mail: mail.created_at)
@@ -151,7 +152,7 @@ class Place:
 
     def history(self, tenant_id: str) -> list[tuple[str, str, str]]:
         """What happened to a tenant, newest first: action, actor, role."""
-        found = self.db.all(d.history_of_tenant(subject_id=tenant_id))
+        found = self.db.all(d.audits["tenants"].of(tenant_id))
         return [(entry.action, entry.actor, entry.role) for entry in found]
 
 

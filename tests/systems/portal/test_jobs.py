@@ -8,7 +8,7 @@ from functools import partial
 
 from tests.systems.portal.talk import ADMIN, Place, meddled
 
-from tablewright.kit.outbox import DeliveryCounts, DeliveryRefused, OutgoingMessage
+from tablewright.kit.delivery import DeliveryCounts, DeliveryRefused, OutgoingMessage
 from tablewright.systems.portal import jobs
 from tablewright.systems.portal.repository import SYSTEM
 

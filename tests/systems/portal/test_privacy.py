@@ -74,7 +74,7 @@ def test_cp_d17_after_an_erasure_no_table_knows_the_person(at: Place, api: Api) 
     assert [order.total for order in at.db.all(d.orders_of_tenant(tenant_id=tenant.id))] == totals
     actions = [action for action, *_ in at.history(tenant.id)]
     assert {"erased", "registered", "order is paid", "e-mail changed"} <= set(actions)
-    entry = next(e for e in at.db.all(d.history_of_tenant(subject_id=tenant.id)) if e.action == "erased")
+    entry = next(e for e in at.db.all(d.audits["tenants"].of(tenant.id)) if e.action == "erased")
     assert (entry.actor, entry.reason) == (ADMIN.name, "[erased] asked to be forgotten")
 
 
@@ -153,10 +153,10 @@ def test_an_erased_tenants_order_can_still_be_refunded_without_a_mail(at: Place)
 
 def test_an_erasure_that_was_broken_off_is_finished_by_asking_again(at: Place) -> None:
     tenant = _lived(at)
-    before = list(at.db.all(d.history_of_tenant(subject_id=tenant.id)))
+    before = list(at.db.all(d.audits["tenants"].of(tenant.id)))
     at.portal.tenants.erase(tenant.id, ADMIN, "asked for")
     for entry in before:  # as if the process had died behind the first write
-        at.db.write(d.tenant_audit.put(entry))
+        at.db.write(d.audits["tenants"].entries.put(entry))
     assert ADDRESS in repr(at.everything())
     at.portal.tenants.erase(tenant.id, ADMIN, "asked for")
     assert ADDRESS not in repr(at.everything())

@@ -176,7 +176,7 @@ def test_two_admins_who_change_different_fields_at_once_both_succeed(at: Place) 
     raced = meddled(at, "PRODUCT#", rename)
     after, _ = raced.catalogue.change_product(product.id, {"price": Decimal("10.00")}, ADMIN)
     assert (after.name, after.price, after.version) == ("New name", Decimal("10.00"), 3)
-    actors = {entry.actor for entry in at.db.all(d.history_of_product(subject_id=product.id))}
+    actors = {entry.actor for entry in at.db.all(d.audits["products"].of(product.id))}
     assert actors == {ADMIN.name, OTHER_ADMIN.name}
 
 
@@ -237,7 +237,7 @@ def test_money_for_an_order_that_was_cancelled_meanwhile_goes_back_once(
         assert at.portal.orders.paid(event).order_status == "CANCELLED"
     # The gateway takes the same refund as one; the customer and the record are told once.
     assert set(given_back) == {(order.order_id, event.reference, order.total)}
-    assert [entry.action for entry in at.db.all(d.history_of_tenant(subject_id=order.tenant_id))].count(
+    assert [entry.action for entry in at.db.all(d.audits["tenants"].of(order.tenant_id))].count(
         "payment given back"
     ) == 1
     assert sum("so we returned the money" in mail for mail in at.mails("customer@example.com")) == 1

@@ -15,7 +15,7 @@ from tablewright.edge import Principal
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import forbidden
 from tablewright.edge.security import LOOPBACK_HOSTS, host_name
-from tablewright.kit.outbox import OutboxStatus
+from tablewright.kit.delivery import OutboxStatus
 from tablewright.pages.forms import Form
 from tablewright.pages.layout import Console
 

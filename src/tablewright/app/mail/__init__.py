@@ -4,7 +4,7 @@
     Mail(smtp_from("smtp://ada@mail.example.com", "Shop <post@example.com>", password))
 
 A way is a value; its `opened(title)` gives the function that sends one round. The errors for one message and for all of
-them are in kit/outbox.py.
+them are in kit/delivery.py.
 Elsewhere: waiting messages of each system (its `dispatch`), the Mail page (designs/mail.py).
 """
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tablewright.app.mail.message import Sender, message_of
-from tablewright.kit.outbox import OutgoingMessage, Send
+from tablewright.kit.delivery import OutgoingMessage, Send
 
 KEPT, MOST_KEPT = timedelta(days=7), 500
 OURSELVES = Sender("tablewright@localhost")

@@ -10,7 +10,7 @@ from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
 
 from tablewright.edge.mail_addresses import domain_of_mail
-from tablewright.kit.outbox import DeliveryRefused, OutgoingMessage
+from tablewright.kit.delivery import DeliveryRefused, OutgoingMessage
 
 # What the standard library raises for an invalid address; IndexError if it ends too early.
 _UNUSABLE = (ValueError, IndexError, MessageError)

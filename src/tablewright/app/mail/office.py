@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from tablewright.app.mail.directory import Directory
 from tablewright.app.mail.smtp import Smtp
-from tablewright.kit.outbox import DeliveryCounts, OutboxDispatch, OutgoingMessage
+from tablewright.kit.delivery import DeliveryCounts, OutboxDispatch, OutgoingMessage
 
 log = logging.getLogger("tablewright.mail")
 

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from tablewright.app.mail.message import MailMistake, Sender, message_of, sender_from
-from tablewright.kit.outbox import DeliveryDelayed, DeliveryRefused, OutgoingMessage, Send
+from tablewright.kit.delivery import DeliveryDelayed, DeliveryRefused, OutgoingMessage, Send
 from tablewright.wire.server import is_loopback
 
 Security: TypeAlias = Literal["starttls", "tls", "none"]

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from tablewright.kit import audit, outbox
 from tablewright.systems.parental.policy.shared_networks import not_enforced
 
 Protocol = Literal["TCP", "UDP"]
@@ -25,7 +26,6 @@ RuleStatus = Literal["pending", "active", "removing", "removed", "failed"]
 OverrideKind = Literal["allow", "block"]
 Role = Literal["owner", "guardian"]
 Outage = Literal["keep", "open", "closed"]
-MessageState = Literal["PENDING", "SENT", "FAILED"]
 ErrandKind = Literal["email", "number", "release", "erase", "family", "guardian"]
 # Rules that are, or may be, on a device: the address they name is not free.
 LIVE_RULES: tuple[RuleStatus, ...] = ("pending", "active", "removing", "failed")
@@ -478,41 +478,15 @@ class Device(Value):
     version: int = 1
 
 
-class Message(Value):
-    """A mail or text message in the outbox (kit/messages.py); `children` are the keys of those it is about.
-
-    `secrets` is sealed, and gone once it was sent or at `secrets_until`. `subject` and `body` are of messages from
-    before there were templates.
-    """
-
-    message_id: str
-    recipient: str
-    family_id: str
-    children: list[str] = []
-    template: str = ""
-    values: dict[str, str] = {}
-    secrets: str | None = None
-    secrets_until: datetime | None = None
-    subject: str | None = None
-    body: str | None = None
-    state: MessageState = "PENDING"
-    attempts: int = 0
-    tried_at: datetime | None = None
-    error: str | None = None
-    created_at: datetime
-    expires_at: datetime
-
-
-class AuditEntry(Value):
-    """Who changed or looked at what of a family, when and why."""
+class Message(outbox.Message):
+    """A mail or text message in the outbox; `children` are the keys of those it is about."""
 
     family_id: str
-    audit_at: datetime
-    audit_id: str
-    actor: str
-    role: str
-    action: str
+    children: list[str] = Field(default_factory=list)
+
+
+class AuditEntry(audit.AuditEntry):
+    """Who changed or viewed what of a family, when and why."""
+
+    family_id: str
     subject: str
-    before: dict[str, str] = {}
-    after: dict[str, str] = {}
-    reason: str | None = None

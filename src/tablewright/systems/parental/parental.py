@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from tablewright.kit.delivery import OutboxDispatch
 from tablewright.kit.erased import ErasedList
-from tablewright.kit.outbox import OutboxDispatch
 from tablewright.mapping import Db
 from tablewright.systems.parental.blocked.dashboard import Figures
 from tablewright.systems.parental.blocked.ingest import Ingest
@@ -161,7 +161,7 @@ def open_parental(
         privacy=Privacy(repository, errands),
         closing=Closing(repository, families, errands),
         notices=Notices(repository),
-        dispatch=repository.dispatch(),
+        dispatch=repository.outbox.dispatch(),
         listen=listen,
         inbox=inbox,
         issue=issue,

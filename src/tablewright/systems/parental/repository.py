@@ -4,21 +4,20 @@ Must hold: a change that a person makes is written together with its audit entry
 Elsewhere: who may do what (family/families.py).
 """
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel
 
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict
-from tablewright.kit.messages import MessageTemplates, after_attempt
-from tablewright.kit.outbox import OutboxDispatch, OutgoingMessage
+from tablewright.kit.messages import MessageTemplates, read_templates
+from tablewright.kit.outbox import Mailbox
 from tablewright.kit.sealed_text import seal_of
 from tablewright.kit.tables import Actor, Refusals, Tables, digest
 from tablewright.mapping import AlreadyExists, Db, NotUnique
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import mail, rules
 from tablewright.systems.parental.errors import RaceLost, VersionConflict
 from tablewright.systems.parental.model import (
     AuditEntry,
@@ -27,7 +26,6 @@ from tablewright.systems.parental.model import (
     ErrandKind,
     Family,
     Guardian,
-    Message,
     Override,
     Policy,
     Turn,
@@ -35,7 +33,7 @@ from tablewright.systems.parental.model import (
 from tablewright.world import World
 
 E = TypeVar("E", bound=BaseModel)
-KEEP_MAIL = timedelta(days=30)
+MAIL = Path(__file__).parent / "pages" / "mail"
 TURN_KEPT = timedelta(hours=1)
 # How long others may write by what they knew before (an ingester keeps children in memory for a while).
 SETTLES = timedelta(minutes=10)
@@ -69,7 +67,9 @@ class Repository(Tables):
         """`secret` seals what is secret in messages; without one, what is sealed here opens in this process alone."""
         super().__init__(db, world, d.PARENTAL, REFUSALS)
         own = secret or world.new_id().encode()
-        self.texts = MessageTemplates(mail.TEMPLATES, seal_of(own, "parental messages", world))
+        self.outbox = Mailbox(
+            d.outbox, self, MessageTemplates(read_templates(MAIL), seal_of(own, "parental messages", world))
+        )
 
     # --- one ---
 
@@ -136,20 +136,7 @@ class Repository(Tables):
         reason: str | None = None,
     ) -> Write[AuditEntry]:
         """The record of a change or a look, to be written with it (PC-X11)."""
-        old, new = rules.differences(before, after)
-        entry = AuditEntry(
-            family_id=family_id,
-            audit_at=self.now(),
-            audit_id=self.world.new_id(),
-            actor=actor.name,
-            role=actor.role,
-            action=action,
-            subject=subject,
-            before=old,
-            after=new,
-            reason=reason,
-        )
-        return d.audit.create(entry)
+        return d.audit.entry(self, family_id, action, actor, before, after, reason, subject=subject)
 
     def errand(
         self,
@@ -176,54 +163,3 @@ class Repository(Tables):
             begins_at=begins_at,
             settles_at=(begins_at or now) + SETTLES,
         )
-
-    def message(
-        self,
-        recipient: str,
-        family_id: str,
-        template: str,
-        values: Mapping[str, str],
-        *,
-        children: Sequence[str] = (),
-        secrets: Mapping[str, str] | None = None,
-        until: datetime | None = None,
-        kept: timedelta = KEEP_MAIL,
-    ) -> Write[Message]:
-        """A message of a template (mail.py) for the outbox, to be written with what it is about.
-
-        To an address or a number. `children` are the keys of those it is about. Codes and links that let a reader in
-        are `secrets`; `until` is when they open nothing more.
-        """
-        now, id = self.now(), self.new_id("msg")
-        return d.messages.create(
-            Message(
-                message_id=id,
-                recipient=recipient,
-                family_id=family_id,
-                children=list(children),
-                **self.texts.row(template, id, recipient, values, secrets),
-                secrets_until=until,
-                created_at=now,
-                expires_at=now + kept,
-            )
-        )
-
-    def covered(self, message: Message) -> Message:
-        """A message for others than its reader: its text, with what is secret covered."""
-        return message.model_copy(update=self.texts.masked_fields(message))
-
-    def dispatch(self) -> OutboxDispatch[Message]:
-        """How messages leave the outbox: mail and texts to numbers alike."""
-        return OutboxDispatch(
-            self.now,
-            lambda state: self.db.all(d.messages_by_state(state=state)),
-            self._letter,
-            lambda it, changed: self.db.write(
-                d.messages.change(it, it.model_copy(update=after_attempt(it, changed)))
-            ),
-            lambda it: it.secrets_until,
-        )
-
-    def _letter(self, it: Message) -> OutgoingMessage:
-        text = self.texts.text(it, it.message_id, it.recipient)
-        return OutgoingMessage(it.message_id, it.recipient, text.subject, text.body, it.created_at)

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from tablewright.edge.errors import BadRequest
 from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
-from tablewright.mapping.diff import differences as differ
+from tablewright.kit.audit import differences
 from tablewright.systems.parental.errors import LimitExceeded
 from tablewright.systems.parental.firewall.compiler import check_entry
 from tablewright.systems.parental.model import EVERYTHING, BlockedApp, DnsGuard
@@ -42,7 +42,7 @@ _PHONE_PUNCTUATION = re.compile(r"[\s().\-/]")
 _TENURE = re.compile(r"~[1-9][0-9]{0,5}")
 _APP = re.compile(r"[^\x00-\x1f#\x7f]{1,80}")
 # What a record says of itself and not of what it is about.
-_NOISE = frozenset(("updated_at", "version"))
+NOISE = frozenset(("updated_at", "version"))
 
 
 def phone_number(given: str, field: str = "phoneNumber") -> str:
@@ -179,11 +179,6 @@ def later(given: datetime, now: datetime, longest: timedelta, field: str) -> dat
 # --- records of changes ---
 
 
-def differences(before: BaseModel | None, after: BaseModel | None) -> tuple[dict[str, str], dict[str, str]]:
-    """What changed, as text, by the names of the API."""
-    return differ(before, after, _NOISE)
-
-
 def is_same(before: BaseModel, after: BaseModel) -> bool:
     """Whether a change changes nothing but its own marks: nothing to write, and nothing to record."""
-    return differences(before, after) == ({}, {})
+    return differences(before, after, NOISE) == ({}, {})

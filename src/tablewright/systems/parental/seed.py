@@ -375,7 +375,7 @@ def _today(parental: Parental) -> None:
     sarah = parental.repository.child_of_phone(SARAH)
     if sarah is None:
         return
-    entries = parental.repository.db.all(d.audit_of_family(family_id=sarah.family_id))
+    entries = parental.repository.db.all(d.audit.of(sarah.family_id))
     if not any(entry.actor == SUPPORT.name for entry in entries):
         parental.families.child(SUPPORT, SARAH, reason="Ticket 4711: is YouTube blocked at nine?")
         parental.guardians.invite(sarah.family_id, "grandma@miller.example", ANNA)

@@ -41,7 +41,7 @@ def remind_unvalidated(portal: Portal) -> int:
         if tenant.reminder_sent_at is not None:
             continue
         after = repository.stamped(tenant, JOB_ACTOR, reminder_sent_at=now)
-        mail = repository.mail(tenant.email, "reminder", tenant_id=tenant.id)
+        mail = repository.outbox.mail(tenant.email, "reminder", owner=tenant.id)
         try:
             repository.db.write(d.tenants.change(tenant, after), mail)
             sent += 1
@@ -61,7 +61,7 @@ def propose_purge(portal: Portal) -> list[str]:
     found = [tenant.id for tenant in repository.db.all(query)]
     if found:
         values = {"count": str(len(found)), "ids": "\n".join(found[:PROPOSED_IN_A_MAIL])}
-        mails = [repository.mail(to, "purge proposal", values) for to in portal.staff()]
+        mails = [repository.outbox.mail(to, "purge proposal", values) for to in portal.staff()]
         repository.db.write(*mails, once=f"purge-proposal:{now:%Y-%m}", kept=PROPOSAL_KEPT)
     return found
 
@@ -83,7 +83,7 @@ def notify_ending_campaigns(portal: Portal) -> int:
             continue
         last = campaign.to_date
         values = {"code": campaign.code, "day": f"{last.day} {last:%B %Y}"}
-        mails = [repository.mail(to, "campaign ends", values) for to in staff]
+        mails = [repository.outbox.mail(to, "campaign ends", values) for to in staff]
         done = repository.db.write(
             *mails, once=f"campaign-ends:{campaign.code}:{campaign.to_date.isoformat()}"
         )

@@ -11,11 +11,12 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
+from tablewright.kit import audit, outbox
+
 Status = Literal["UNVALIDATED", "VALIDATED", "REGISTERED", "SUSPENDED"]
 BillingCycle = Literal["monthly", "yearly"]
 OrderStatus = Literal["PENDING", "PAID", "CANCELLED", "EXPIRED", "REFUNDED"]
 Purpose = Literal["verify", "destination"]
-MessageState = Literal["PENDING", "SENT", "FAILED"]
 Kind = Literal["tenants", "products", "campaigns"]
 # The sorts of a tally, beside the statuses of active tenants.
 ACTIVE, INACTIVE = "ACTIVE", "INACTIVE"
@@ -183,18 +184,10 @@ class Redemption(Value):
     count: int = 0
 
 
-class AuditEntry(Value):
-    """Who changed what, with the values before and after, as text."""
+class AuditEntry(audit.AuditEntry):
+    """Who changed what, with the values before and after."""
 
     subject_id: str
-    audit_id: str
-    audit_at: datetime
-    action: str
-    actor: str
-    role: str
-    before: dict[str, str] = Field(default_factory=dict)
-    after: dict[str, str] = Field(default_factory=dict)
-    reason: str | None = None
 
 
 class Challenge(Value):
@@ -241,25 +234,7 @@ class Tally(Value):
         return sum(self.number(sort) for sort in self.counts if sort != INACTIVE)
 
 
-class Message(Value):
-    """A mail in the outbox; written with what it is about, delivered afterwards (kit/messages.py).
+class Message(outbox.Message):
+    """A mail in the outbox; one to staff has no tenant."""
 
-    `secrets` is sealed, and removed once the mail was sent or at `secrets_until`. Only mails from before templates have
-    `subject` and `body`.
-    """
-
-    message_id: str
-    recipient: str
-    template: str = ""
-    values: dict[str, str] = {}
-    secrets: str | None = None
-    secrets_until: datetime | None = None
-    subject: str | None = None
-    body: str | None = None
     tenant_id: str | None = None
-    state: MessageState = "PENDING"
-    attempts: int = 0
-    tried_at: datetime | None = None
-    error: str | None = None
-    created_at: datetime
-    expires_at: datetime

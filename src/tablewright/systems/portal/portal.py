@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from tablewright.kit.delivery import OutboxDispatch
 from tablewright.kit.erased import ErasedList
-from tablewright.kit.outbox import OutboxDispatch
 from tablewright.mapping import Db
 from tablewright.systems.portal.catalogue.catalogue import Catalogue
 from tablewright.systems.portal.customers.tenants import Tenants
@@ -82,7 +82,7 @@ def open_portal(
         Verification(repository, secret, verify_link),
         gateway,
         Previews(secret),
-        repository.dispatch(),
+        repository.outbox.dispatch(),
         issue,
         staff,
     )

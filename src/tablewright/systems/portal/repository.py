@@ -3,22 +3,21 @@
 Must hold: a change is written in one transaction with its audit entry and everything that follows from it.
 """
 
-from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from tablewright.design import Query, Write
 from tablewright.edge.errors import Conflict
-from tablewright.kit.messages import MessageTemplates, after_attempt
-from tablewright.kit.outbox import OutboxDispatch, OutgoingMessage
+from tablewright.kit.messages import MessageTemplates, read_templates
+from tablewright.kit.outbox import Mailbox
 from tablewright.kit.sealed_text import seal_of
 from tablewright.kit.tables import Actor, Refusals, Tables
 from tablewright.mapping import AlreadyExists, Db, NotUnique
 from tablewright.mapping.items import size_of
 from tablewright.systems.portal import design as d
-from tablewright.systems.portal import mail
 from tablewright.systems.portal.errors import Changed, RaceLost, Taken
 from tablewright.systems.portal.model import (
     Activatable,
@@ -27,20 +26,16 @@ from tablewright.systems.portal.model import (
     CampaignProduct,
     Kind,
     Message,
-    MessageState,
     Order,
     Product,
     Tenant,
 )
-from tablewright.systems.portal.rules import check_size, differences, is_id
+from tablewright.systems.portal.rules import check_size, is_id
 from tablewright.world import World
 
 E = TypeVar("E", bound=BaseModel)
 R = TypeVar("R", bound=Activatable)
-KEEP_MAIL = timedelta(days=30)
-_NOUNS = {"tenants": "tenant", "products": "product", "campaigns": "campaign"}
-
-
+MAIL = Path(__file__).parent / "pages" / "mail"
 CHECKOUT = Actor("system:checkout", "system")
 SYSTEM = Actor("system:portal", "system")
 
@@ -71,7 +66,9 @@ class Repository(Tables):
     def __init__(self, db: Db, world: World, secret: bytes) -> None:
         """`secret` is the key that seals the secrets in messages."""
         super().__init__(db, world, d.PORTAL, REFUSALS)
-        self.texts = MessageTemplates(mail.TEMPLATES, seal_of(secret, "portal mail", world))
+        self.outbox = Mailbox(
+            d.outbox, self, MessageTemplates(read_templates(MAIL), seal_of(secret, "portal mail", world))
+        )
 
     def new_order_id(self, placed: datetime) -> str:
         """An id that begins with the time, so that a tenant's orders sort by when they were placed."""
@@ -156,101 +153,18 @@ class Repository(Tables):
         reason: str | None = None,
     ) -> Write[AuditEntry]:
         """The audit entry of a change, to be written in the same transaction."""
-        old, new = differences(before, after)
-        entry = AuditEntry(
-            subject_id=subject_id,
-            audit_id=self.world.new_id(),
-            audit_at=self.now(),
-            action=action,
-            actor=actor.name,
-            role=actor.role,
-            before=old,
-            after=new,
-            reason=reason,
-        )
-        match kind:
-            case "tenants":
-                return d.tenant_audit.create(entry)
-            case "products":
-                return d.product_audit.create(entry)
-            case "campaigns":
-                return d.campaign_audit.create(entry)
+        return d.audits[kind].entry(self, subject_id, action, actor, before, after, reason)
 
     def still_at(self, tenant: Tenant) -> Write[Tenant]:
         """The condition that a tenant has the address it was read with: neither changed nor erased since."""
         address = tenant.email
         return d.tenants.check(tenant.id).when(lambda t: t.email == address)
 
-    def mail(
-        self,
-        recipient: str,
-        template: str,
-        values: Mapping[str, str] | None = None,
-        tenant_id: str | None = None,
-        *,
-        secrets: Mapping[str, str] | None = None,
-        until: datetime | None = None,
-    ) -> Write[Message]:
-        """A message for the outbox from a template (pages/mail/), to be written with the change it is about.
-
-        Codes, and links that open something without a login, are `secrets`; `until` is when they expire. A message to
-        "" is never sent or listed: it makes a request for an unknown address take as long as one for a known address.
-        """
-        now, id = self.now(), self.new_id("msg")
-        kept = now + KEEP_MAIL if recipient else until or now
-        return d.messages.create(
-            Message(
-                message_id=id,
-                recipient=recipient,
-                **self.texts.row(template, id, recipient, values, secrets),
-                secrets_until=until,
-                tenant_id=tenant_id,
-                state="PENDING" if recipient else "SENT",
-                created_at=now,
-                expires_at=kept,
-            )
-        )
-
-    def covered(self, message: Message) -> Message:
-        """The message as others than its recipient see it: its text with the secrets masked."""
-        return message.model_copy(update=self.texts.masked_fields(message))
-
-    def outbox(self, state: MessageState) -> Query[Message]:
-        return d.messages_by_state(state=state).where(lambda message: message.recipient != "")
-
-    def dispatch(self) -> OutboxDispatch[Message]:
-        """Delivery of the outbox's messages."""
-        return OutboxDispatch(
-            self.now,
-            lambda state: self.db.all(self.outbox(state)),
-            self._letter,
-            lambda it, changed: self.db.write(
-                d.messages.change(it, it.model_copy(update=after_attempt(it, changed)))
-            ),
-            lambda it: it.secrets_until,
-        )
-
-    def _letter(self, it: Message) -> OutgoingMessage:
-        text = self.texts.text(it, it.message_id, it.recipient)
-        return OutgoingMessage(it.message_id, it.recipient, text.subject, text.body, it.created_at)
-
     def message(self, message_id: str) -> Message:
-        return self.found(self.db.one(d.messages.get(message_id)), "MESSAGE")
+        return self.found(self.db.one(d.outbox.messages.get(message_id)), "MESSAGE")
 
     def history(self, kind: Kind, subject_id: str) -> Query[AuditEntry]:
-        match kind:
-            case "tenants":
-                return d.history_of_tenant(subject_id=subject_id)
-            case "products":
-                return d.history_of_product(subject_id=subject_id)
-            case "campaigns":
-                return d.history_of_campaign(subject_id=subject_id)
+        return d.audits[kind].of(subject_id)
 
     def audit_of_month(self, kind: Kind, month: datetime) -> Query[AuditEntry]:
-        match kind:
-            case "tenants":
-                return d.tenant_audit_of_month(at=month)
-            case "products":
-                return d.product_audit_of_month(at=month)
-            case "campaigns":
-                return d.campaign_audit_of_month(at=month)
+        return d.audits[kind].of_month(month)

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from tablewright.edge.errors import Forbidden, Refused
 from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
-from tablewright.mapping.diff import differences as differ
+from tablewright.kit.audit import differences
 from tablewright.systems.portal.design import ORDER_STATES, OVERRIDE, TENANT_STATES
 from tablewright.systems.portal.model import (
     Campaign,
@@ -49,7 +49,7 @@ _ID = re.compile(r"[a-z]+_[0-9A-Za-z-]{4,64}")
 # The domain of erased tenants' addresses, which does not exist (RFC 6761). It is refused at checkout and in searches.
 ERASED_DOMAIN = "erased.invalid"
 # Fields that every write changes: they are left out of audit entries.
-_NOISE = frozenset(("version", "date_last_updated", "last_updated_by", "address_verified_at"))
+NOISE = frozenset(("version", "date_last_updated", "last_updated_by", "address_verified_at"))
 
 
 def cents(amount: Decimal) -> Decimal:
@@ -397,11 +397,6 @@ def is_business(tenant: Tenant) -> bool:
     return bool(tenant.organization_name)
 
 
-def differences(before: BaseModel | None, after: BaseModel | None) -> tuple[dict[str, str], dict[str, str]]:
-    """What changed, as text, by the names of the API."""
-    return differ(before, after, _NOISE)
-
-
 def is_same(before: BaseModel, after: BaseModel) -> bool:
     """Whether nothing changed but the version and the author: then there is nothing to write."""
-    return differences(before, after) == ({}, {})
+    return differences(before, after, NOISE) == ({}, {})

@@ -19,9 +19,9 @@ from tablewright.kit.jobs import Follower, Job
 from tablewright.kit.messages import render
 from tablewright.mapping import BadCursor, Consumer
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.mail import TEMPLATES
 from tablewright.systems.travel.model import REGION_TYPES, Device, Operation, Profile
 from tablewright.systems.travel.notices import Notice
+from tablewright.systems.travel.outbox import TEMPLATES
 from tablewright.systems.travel.rounds import A_DAY, Round, Stretch, named, walk, walk_along_everybody
 from tablewright.systems.travel.travel import Travel
 

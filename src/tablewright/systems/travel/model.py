@@ -12,6 +12,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
+from tablewright.kit import audit, outbox
+
 RegionType = Literal["country", "us_state", "canadian_province"]
 AuthProvider = Literal["apple", "email"]
 OperationType = Literal[
@@ -24,7 +26,6 @@ OpenStatus = Literal["conflict", "failed"]
 Strategy = Literal["server_wins", "client_wins", "merged", "manual"]
 ChangeKind = Literal["set", "deleted"]
 MarkCountry = Literal["ask", "always", "never"]
-MessageState = Literal["PENDING", "SENT", "FAILED"]
 
 REGION_TYPES: tuple[RegionType, ...] = get_args(RegionType)
 # The web pages write operations like any device; this is their device id.
@@ -461,16 +462,14 @@ class Statistic(Stored):
 # --- what was done, and what is to be said ---
 
 
-class AuditEntry(Stored):
+class AuditEntry(audit.AuditEntry, Stored):
     """Who did what to a traveller's account, besides the operations, which are their own record."""
 
+    model_config = ConfigDict(alias_generator=None)
+
     user_id: str
-    at: datetime
-    audit_id: str
-    actor: str
-    role: str
-    action: str
-    details: dict[str, JsonValue] = {}
+    audit_at: datetime = Field(alias="at")
+    after: dict[str, JsonValue] = Field(default={}, alias="details")
 
 
 class Challenge(Stored):
@@ -500,27 +499,16 @@ class SpentNonce(Stored):
     expires_at: datetime
 
 
-class Message(Stored):
+class Message(outbox.Message, Stored):
     """A mail in the outbox, stored with its traveller; without an account `owner` is the message id.
 
-    `recipient` is sealed: only its owner's profile has an address in clear text. `secrets` is sealed as well
-    (kit/messages.py). `subject` and `body` are of mails from before there were templates.
+    `recipient` is sealed: only its owner's profile has an address in clear text.
     """
 
+    model_config = ConfigDict(alias_generator=None)
+
     owner: str
-    message_id: str
-    recipient: str
-    template: str = ""
-    values: dict[str, str] = {}
-    secrets: str | None = None
-    subject: str | None = None
-    body: str | None = None
-    state: MessageState = "PENDING"
-    created_at: datetime
     attempts: int = Field(default=0, alias="tried")
-    tried_at: datetime | None = None
-    error: str | None = None
-    expires_at: datetime
 
 
 class Erasure(Stored):

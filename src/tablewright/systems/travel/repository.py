@@ -10,7 +10,7 @@ from pydantic import BaseModel, JsonValue
 
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict, Forbidden, NotFound
-from tablewright.kit.tables import Refusals, Tables
+from tablewright.kit.tables import Actor, Refusals, Tables
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
@@ -121,13 +121,4 @@ class Repository(Tables):
         self, user_id: str, action: str, actor: str, role: str, details: dict[str, JsonValue] | None = None
     ) -> Write[AuditEntry]:
         """An entry of an account's audit log, to be written with the change it describes."""
-        entry = AuditEntry(
-            user_id=user_id,
-            at=self.now(),
-            audit_id=self.world.new_id(),
-            actor=actor,
-            role=role,
-            action=action,
-            details=details or {},
-        )
-        return d.audit.create(entry)
+        return d.audit.entry(self, user_id, action, Actor(actor, role), after=details)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tablewright.edge.errors import NotFound
+from tablewright.kit.delivery import OutboxDispatch
 from tablewright.kit.objects import InMemory, Objects
-from tablewright.kit.outbox import OutboxDispatch
 from tablewright.mapping import Change, Consumer, Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.accounts import Accounts, Issue, no_tokens

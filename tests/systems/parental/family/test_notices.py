@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from tests.systems.parental.talk import ANNA, BEN, OTHER_PHONE, PHONE, START, Place
 
-from tablewright.kit.outbox import OutgoingMessage
+from tablewright.kit.delivery import OutgoingMessage
 from tablewright.systems.parental.blocked import weekly_report
 from tablewright.systems.parental.blocked.events import Batch, Event
 from tablewright.systems.parental.blocked.weekly_report import WeekOfChild, report

@@ -276,8 +276,8 @@ def test_an_export_has_the_messages_about_the_child_and_none_that_only_say_its_n
     at.parental.children.prove("+15550009999", ANNA)  # a number of somebody else
     at.parental.guardians.invite(child.family_id, "ben@example.com", ANNA)
     values = {"child": "code", "count": "9", "day": "Monday", "apps": "TikTok (9)"}
-    about = at.parental.repository.message(
-        "anna@example.com", child.family_id, "blocked often", values, children=[child.child]
+    about = at.parental.repository.outbox.mail(
+        "anna@example.com", "blocked often", values, child.family_id, children=[child.child]
     )
     at.db.write(about)
     told = at.parental.privacy.export(named)["messages"]
@@ -292,8 +292,8 @@ def test_an_export_has_the_messages_about_the_child_and_none_that_only_say_its_n
 def test_messages_about_a_child_follow_it_to_its_new_number(at: Place) -> None:
     child = at.child(ANNA)
     values = {"child": NAME, "count": "9", "day": "Monday", "apps": "TikTok (9)"}
-    write = at.parental.repository.message(
-        "anna@example.com", child.family_id, "blocked often", values, children=[child.child]
+    write = at.parental.repository.outbox.mail(
+        "anna@example.com", "blocked often", values, child.family_id, children=[child.child]
     )
     at.db.write(write)
     at.parental.children.prove(OTHER_PHONE, ANNA)

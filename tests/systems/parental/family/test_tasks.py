@@ -126,7 +126,7 @@ def test_a_policy_made_under_a_new_number_stays_beside_those_that_come_after_it(
     assert after == {f"{day}001": "made there 1", f"{day}002": "made there 2", f"{day}003": "kept"}
     (purge,) = at.db.all(d.purges_of_child(child=moved.child))
     assert purge.policy_id == f"{day}004", "what was deleted is purged under its new number"
-    audit = [entry.subject for entry in at.db.all(d.audit_of_family(family_id=moved.family_id))]
+    audit = [entry.subject for entry in at.db.all(d.audit.of(moved.family_id))]
     assert audit.count(f"{moved.child}/{day}003") == 2, "made, and renumbered"
     assert not [one for one in audit if one.startswith(f"{child.child}/")]
     _finish(at)

@@ -111,10 +111,10 @@ def kid(parental: Parental) -> Iterator[Kid]:
 def texts_to(parental: Parental, recipient: str) -> list[str]:
     """What was sent to an address or number, as its reader gets it, the newest first."""
     (family,) = parental.families.of(ANNA)
-    known = parental.repository.texts
+    known = parental.repository.outbox.texts
     return [
         known.text(message, message.message_id, recipient).body
-        for message in parental.repository.db.all(d.messages_of_family(family_id=family.family_id))
+        for message in parental.repository.db.all(d.outbox.of(family.family_id))
         if message.recipient == recipient
     ]
 

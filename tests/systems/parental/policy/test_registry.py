@@ -281,7 +281,7 @@ def test_pc_x15_an_app_is_added_changed_and_retired_and_each_is_on_record(
     assert retired.retired
     assert "My Game" not in [app.app_name for app in registry.offered()]
     assert registry.app("My Game") is not None  # whose policy has it goes on
-    entries = list(at.db.all(d.audit_of_family(family_id=AUDITED_AS)))
+    entries = list(at.db.all(d.audit.of(AUDITED_AS)))
     assert sorted(entry.action for entry in entries) == ["app.add", "app.change", "app.retire"]
     assert {entry.actor for entry in entries} == {OPERATOR.name}
 

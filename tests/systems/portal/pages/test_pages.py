@@ -117,10 +117,10 @@ def buy_own(portal: Portal, tenant: Tenant, **more: Any) -> Order:
 
 def mail_to(portal: Portal, address: str) -> str:
     """The newest mail's text, as its reader gets it."""
-    texts = portal.repository.texts
+    texts = portal.repository.outbox.texts
     return next(
         texts.text(mail, mail.message_id, address).body
-        for mail in portal.repository.db.all(portal.repository.outbox("PENDING"))
+        for mail in portal.repository.db.all(portal.repository.outbox.in_state("PENDING"))
         if mail.recipient == address
     )
 
@@ -627,7 +627,7 @@ def test_the_account_says_that_a_code_was_sent_once_it_was(
     def settle(state: str) -> None:
         mail = portal.verification.destination_mail(portal.tenants.get(lerato.id))
         assert mail is not None
-        portal.repository.db.write(d.messages.change(mail, mail.model_copy(update={"state": state})))
+        portal.repository.db.write(d.outbox.messages.change(mail, mail.model_copy(update={"state": state})))
 
     browser, new = enter(lerato.id), "later@springbokcycles.example"
     account = browser.get(f"{HOME}/account")

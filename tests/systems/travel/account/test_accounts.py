@@ -18,7 +18,7 @@ from tests.systems.travel.people import MAIL, PHONE, TABLET, Home
 from tablewright.edge import Issuer, Problem, make_app, serving_app
 from tablewright.edge.errors import CallerError, Conflict
 from tablewright.kit.codes import CODES_A_WINDOW, LIFETIME, TRIES, WINDOW, WRONG_A_DAY
-from tablewright.kit.outbox import DeliveryDelayed, OutgoingMessage, State
+from tablewright.kit.delivery import DeliveryDelayed, OutgoingMessage, State
 from tablewright.kit.sealed_text import SealBroken
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import jobs

@@ -3,6 +3,9 @@
 from datetime import datetime, timedelta
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, Unique, above, begins, between
+from tablewright.kit.audit import audit as audit_log
+from tablewright.kit.outbox import ByOwner
+from tablewright.kit.outbox import outbox as outbox_in
 from tablewright.systems.parental.design.base import (
     AUDIT_KEPT,
     PARENTAL,
@@ -20,15 +23,14 @@ from tablewright.systems.parental.model import (
     Guardian,
     Invitation,
     Message,
-    MessageState,
     ReportDue,
     Turn,
 )
+from tablewright.systems.parental.rules import NOISE
 
 __all__ = [
     "allowances",
     "audit",
-    "audit_of_family",
     "challenges",
     "child_by_key",
     "children",
@@ -44,10 +46,8 @@ __all__ = [
     "invitations",
     "invitations_of_address",
     "invitations_of_family",
-    "messages",
-    "messages_by_state",
-    "messages_of_family",
     "open_errands",
+    "outbox",
     "proofs_of_family",
     "reports",
     "reports_due",
@@ -101,8 +101,6 @@ def report_key(family_id: str) -> None: ...
 def guardian_key(family_id: str, subject: str) -> None: ...
 def invitation_key(invitation_id: str) -> None: ...
 def number_key(family_id: str, phone: str) -> None: ...
-def message_key(message_id: str) -> None: ...
-def audit_key(family_id: str, audit_at: datetime, audit_id: str) -> None: ...
 def allowance_key(name: str, window: str) -> None: ...
 def errand_key(errand_id: str) -> None: ...
 def turn_key(name: str) -> None: ...
@@ -171,41 +169,38 @@ challenges = families_table.entity(
     retention=Retention(timedelta(minutes=15), "to verify that a guardian has the phone"),
     load={"put": Load(per_month=10_000, item_bytes=200, transaction=True)},
 )
-messages = families_table.entity(
+outbox = outbox_in(
+    PARENTAL,
+    families_table,
     Message,
-    message_key,
-    tag="message",
+    key=("message_id",),
     pk="MESSAGE#{message_id}",
     sk="MESSAGE",
-    on={
-        list_index: Keys("OUTBOX#{state}", "{created_at:ms}#{message_id}"),
-        guardian_index: Keys("MAIL#{family_id}", "{created_at:ms}#{message_id}"),
-    },
-    expires=Expires("expires_at"),
-    data={
-        "recipient": Data.PERSONAL,
-        "children": Data.CHILD,
-        "values": Data.CHILD,
-        "secrets": Data.SECRET,
-        "subject": Data.SECRET,
-        "body": Data.SECRET,
-    },
-    retention=Retention(timedelta(days=30), "to see what was sent"),
-    load={
-        "create": Load(per_month=180_000, item_bytes=700, transaction=True),
-        "change": Load(per_month=180_000, item_bytes=700, changes=("state",)),
-    },
+    on=list_index,
+    state="OUTBOX#{state}",
+    writes=Load(per_month=180_000, item_bytes=700, transaction=True),
+    reads=Load(per_month=50_000, items=10),
+    by_owner=ByOwner(
+        "messages_of_family",
+        "family_id",
+        "MAIL#{family_id}",
+        Load(per_month=5_000, items=10),
+        on=guardian_index,
+    ),
+    data={"children": Data.CHILD, "values": Data.CHILD},
 )
-audit = families_table.entity(
+audit = audit_log(
+    PARENTAL,
+    families_table,
     AuditEntry,
-    audit_key,
-    tag="family_audit",
+    owner="family_id",
     pk="FAMILY#{family_id}",
-    sk="AUDIT#{audit_at:ms}#{audit_id}",
-    expires=Expires("audit_at", AUDIT_KEPT),
-    data={"actor": Data.PERSONAL, "before": Data.PERSONAL, "after": Data.PERSONAL},
+    tag="family_audit",
+    name="audit_of_family",
     retention=Retention(AUDIT_KEPT, "so that parents see who changed and viewed what"),
-    load={"create": Load(per_month=150_000, item_bytes=500, transaction=True)},
+    writes=Load(per_month=150_000, item_bytes=500, transaction=True),
+    reads=Load(per_month=20_000, items=30, item_bytes=500),
+    noise=NOISE,
 )
 turns = families_table.entity(
     Turn,
@@ -312,43 +307,6 @@ def invitations_of_address(*, email: str) -> None:
     """Which families an address was invited to."""
 
 
-@PARENTAL.query(
-    messages,
-    on=list_index,
-    pk="OUTBOX#{state}",
-    descending=True,
-    page=50,
-    load=Load(per_month=50_000, items=10),
-)
-def messages_by_state(*, state: MessageState) -> None:
-    """The outbox."""
-
-
-@PARENTAL.query(
-    messages,
-    on=guardian_index,
-    pk="MAIL#{family_id}",
-    descending=True,
-    page=50,
-    load=Load(per_month=5_000, items=10),
-)
-def messages_of_family(*, family_id: str) -> None:
-    """What was written to the people of a family, newest first."""
-
-
 @PARENTAL.query(errands, on=list_index, pk="ERRANDS", page=50, load=Load(per_month=50_000, items=1))
 def open_errands() -> None:
     """Work that is not finished, oldest first."""
-
-
-@PARENTAL.query(
-    audit,
-    pk="FAMILY#{family_id}",
-    sk=begins("AUDIT#"),
-    descending=True,
-    page=50,
-    at_most=200,
-    load=Load(per_month=20_000, items=30, item_bytes=500),
-)
-def audit_of_family(*, family_id: str) -> None:
-    """Who changed or looked at what, newest first."""

@@ -136,8 +136,8 @@ class Children:
         if holder.family_id != family.family_id:
             now = self._repository.now()
             values = {"phone": holder.phone, "child": holder.child_name}
-            message = self._repository.message(
-                holder.parent_email, holder.family_id, "number asked for", values, children=[holder.child]
+            message = self._repository.outbox.mail(
+                holder.parent_email, "number asked for", values, holder.family_id, children=[holder.child]
             )
             day = now.strftime(ASK_HOLDER_AGAIN)
             self._repository.db.write(message, once=f"asked-holder:{digest(holder.child)}:{day}")

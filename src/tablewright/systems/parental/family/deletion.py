@@ -139,7 +139,7 @@ class Closing:
             *(d.errands.discard(one.errand_id) for one in self._on_its_way(family_id)),
             *([errand] if errand is not None else []),
             *(
-                self._repository.message(guardian.email, family_id, template, values)
+                self._repository.outbox.mail(guardian.email, template, values, family_id)
                 for guardian in self._repository.guardians_of(family_id)
             ),
             self._repository.audit(family_id, family_id, action, actor, None, write.item),

@@ -6,6 +6,7 @@ goes as well: it holds whole items. Each erasure is on the list of the erased (e
 Elsewhere: who calls, and how often (tasks.py); who may, and until when it can be undone (privacy.py, deletion.py).
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -101,13 +102,13 @@ class Erasing:
     def _forget(self, family_id: str, words: list[str]) -> None:
         """Remove a number and a name from a family's audit entries and messages."""
         db = self._repository.db
-        for entry in list(db.all(d.audit_of_family(family_id=family_id))):
+        for entry in list(db.all(d.audit.of(family_id))):
             clean = scrubbed(entry, words)
             if clean != entry:
-                db.write(d.audit.put(clean))
-        for message in list(db.all(d.messages_of_family(family_id=family_id))):
+                db.write(d.audit.entries.put(clean))
+        for message in list(db.all(d.outbox.of(family_id))):
             if _mentions(message, words):
-                db.write(d.messages.discard(message.message_id))
+                db.write(d.outbox.discard(message))
         self._forget_parked(words)
 
     def _forget_parked(self, words: list[str]) -> None:
@@ -160,12 +161,10 @@ class Erasing:
             d.challenges.discard(family_id, one.phone)
             for one in db.all(d.proofs_of_family(family_id=family_id))
         )
+        self._discard(d.outbox.discard(one) for one in db.all(d.outbox.of(family_id)))
         self._discard(
-            d.messages.discard(one.message_id) for one in db.all(d.messages_of_family(family_id=family_id))
-        )
-        self._discard(
-            d.audit.discard(family_id, one.audit_at, one.audit_id)
-            for one in db.all(d.audit_of_family(family_id=family_id))
+            d.audit.entries.discard(family_id, one.audit_at, one.audit_id)
+            for one in db.all(d.audit.of(family_id))
         )
         self._forget_parked([family_id])
         return None
@@ -253,7 +252,7 @@ def scrubbed(entry: AuditEntry, words: list[str]) -> AuditEntry:
     """What happened and when, without the child: its number, its name, what was written about it."""
     subject = entry.subject.partition("/")[0]
     is_theirs = subject in words
-    values = [*entry.before.values(), *entry.after.values()]
+    values = [json.dumps(each, ensure_ascii=False) for each in (entry.before, entry.after)]
     if not is_theirs and not _names(words, [entry.subject, entry.reason or "", *values]):
         return entry
     return entry.model_copy(

@@ -200,7 +200,7 @@ class Families:
     ) -> Page[AuditEntry]:
         """Who changed or looked at what, newest first."""
         self.membership(actor, family_id)
-        return self._repository.page(d.audit_of_family(family_id=family_id), size, after, actor.subject)
+        return self._repository.page(d.audit.of(family_id), size, after, actor.subject)
 
     # --- their children ---
 

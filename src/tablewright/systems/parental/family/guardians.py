@@ -59,8 +59,8 @@ class Guardians:
             expires_at=self._repository.now() + INVITED_FOR,
         )
         family = self._repository.family(family_id)
-        mail = self._repository.message(
-            address, family_id, "invitation", {"owner": owner.name, "family": family.name},
+        mail = self._repository.outbox.mail(
+            address, "invitation", {"owner": owner.name, "family": family.name}, family_id,
             secrets={"link": self._link.format(invitation=invitation.invitation_id)}, until=invitation.expires_at,
         )  # fmt: skip
         self._repository.write(

@@ -146,7 +146,9 @@ def tell(
     children: Sequence[str],
 ) -> bool:
     """Write a message to people of a family about its children, once; False if it was written before."""
-    messages = [repository.message(address, family_id, template, values, children=children) for address in to]
+    messages = [
+        repository.outbox.mail(address, template, values, family_id, children=children) for address in to
+    ]
     return not repository.db.write(*messages, once=once).repeated
 
 

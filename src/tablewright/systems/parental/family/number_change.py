@@ -70,7 +70,7 @@ class Moving:
         self._batch(d.uses.discard(old, use.app) for use in gone)
         for override in list(db.all(d.overrides_of_child(child=old))):
             self._move_override(override, new)
-        audit = list(db.all(d.audit_of_family(family_id=errand.family_id)))
+        audit = list(db.all(d.audit.of(errand.family_id)))
         renamed = _renamed(audit, errand)
         actions = list(db.all(d.actions_of_child(child=old)))
         self._batch(d.actions.put(_moved_action(action, new, renamed)) for action in actions)
@@ -81,12 +81,12 @@ class Moving:
             whose, mark, about = entry.subject.partition("/")
             if whose == old:
                 subject = f"{new}{mark}{renamed.get(about, about)}"
-                db.write(d.audit.put(entry.model_copy(update={"subject": subject})))
-        for message in list(db.all(d.messages_of_family(family_id=errand.family_id))):
+                db.write(d.audit.entries.put(entry.model_copy(update={"subject": subject})))
+        for message in list(db.all(d.outbox.of(errand.family_id))):
             if old in message.children:
                 keys = [new if one == old else one for one in message.children]
                 self._repository.try_write(
-                    d.messages.change(message, message.model_copy(update={"children": keys}))
+                    d.outbox.messages.change(message, message.model_copy(update={"children": keys}))
                 )
         waits_for = off_devices(self._repository, self._reconcile, old)
         former = list(db.all(d.former_rules_of_child(child=old)))
@@ -162,7 +162,7 @@ class Moving:
 def _renamed(audit: Iterable[AuditEntry], errand: Errand) -> dict[str, str]:
     """The policies that have another number since they moved, as the record of it has them."""
     return {
-        entry.before["policyId"]: entry.after["policyId"]
+        str(entry.before["policyId"]): str(entry.after["policyId"])
         for entry in audit
         if entry.action == RENUMBERED
         and (entry.before.get(CHILD), entry.after.get(CHILD)) == (errand.source, errand.target)

@@ -50,8 +50,8 @@ class Numbers:
             expires_at=now + LIFETIME,
         )
         # The code is of no use later, so neither is the message.
-        message = self._repository.message(
-            number, family_id, "number code", {"warning": _warning(to_number)},
+        message = self._repository.outbox.mail(
+            number, "number code", {"warning": _warning(to_number)}, family_id,
             secrets={"code": code}, until=challenge.expires_at, kept=LIFETIME,
         )  # fmt: skip
         self._repository.write("NUMBER", d.challenges.put(challenge), message)

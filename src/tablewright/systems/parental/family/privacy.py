@@ -50,13 +50,13 @@ class Privacy:
             "formerRules": _shown(db.all(d.former_rules_of_child(child=key))),
             "audit": _shown(
                 entry
-                for entry in db.all(d.audit_of_family(family_id=child.family_id))
+                for entry in db.all(d.audit.of(child.family_id))
                 if erasure.scrubbed(entry, [*words, child.child_name]) != entry
             ),
             "messages": _shown(
                 (
-                    self._repository.covered(message)
-                    for message in db.all(d.messages_of_family(family_id=child.family_id))
+                    self._repository.outbox.masked(message)
+                    for message in db.all(d.outbox.of(child.family_id))
                     if erasure.is_about(message, child)
                 ),
                 # Of the other children it names by their key, too.

@@ -4,15 +4,13 @@ Must hold: a reader sees only messages to their own address, with codes and link
 family's activity, with the reason.
 """
 
-from ast import literal_eval
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import ValidationError
+from pydantic import JsonValue
 
 from tablewright.edge.errors import CallerError
 from tablewright.edge.routes import gather
@@ -173,7 +171,7 @@ def subject_words(entry: AuditEntry, names: Mapping[str, str], titles: Mapping[s
 def _about(entry: AuditEntry, titles: Mapping[str, str]) -> str:
     said = {**entry.before, **entry.after}
     if "appName" in said:
-        return app_words(said["appName"])
+        return app_words(str(said["appName"]))
     if entry.subject in titles:
         return f"“{titles[entry.subject]}”"
     return readable("blockedApps", said.get("blockedApps"), "UTC") or ""  # a policy that was purged
@@ -192,23 +190,29 @@ def changes_of(entry: AuditEntry, zone: str) -> list[tuple[str, str | None, str 
     ]
 
 
-def readable(name: str, text: str | None, zone: str) -> str | None:
+def readable(name: str, value: JsonValue, zone: str) -> str | None:
     """A recorded value for people: lists in words, long texts cut."""
-    if text is None:
+    if value is None:
         return None
-    with suppress(ValueError, SyntaxError, TypeError, ValidationError):
-        if name == "timeWindows":
-            found = [window_words(Window.model_validate(one)) for one in literal_eval(text)]
-            text = "; ".join(found) or "always"
-        elif name == "blockedApps":
-            text = listed([str(one["appName"]) for one in literal_eval(text)], 12) or "nothing"
-        elif name == "allowedDomains":
-            text = ", ".join(literal_eval(text)) or "none"
-        elif name == "appName":
-            text = app_words(text)
-        elif name in _MOMENTS:
-            text = exact(datetime.fromisoformat(text), zone)
+    text = str(value)
+    if isinstance(value, list):
+        text = _list_words(name, value)
+    elif name == "appName":
+        text = app_words(text)
+    elif name in _MOMENTS:
+        text = exact(datetime.fromisoformat(text), zone)
     return text if len(text) <= _MOST_LETTERS else text[:_MOST_LETTERS] + "…"
+
+
+def _list_words(name: str, values: Sequence[JsonValue]) -> str:
+    match name:
+        case "timeWindows":
+            return "; ".join(window_words(Window.model_validate(one)) for one in values) or "always"
+        case "blockedApps":
+            apps = [str(one["appName"]) for one in values if isinstance(one, dict)]
+            return listed(apps, 12) or "nothing"
+        case _:
+            return ", ".join(map(str, values)) or "none"
 
 
 # --- messages ---
@@ -236,11 +240,11 @@ def messages(pages: ParentalPages, family: Family, reader: Actor) -> list[Messag
     own = rules.email_address(reader.email) if reader.email else None
     found = [
         message
-        for message in pages.parental.repository.db.all(d.messages_of_family(family_id=family.family_id))
+        for message in pages.parental.repository.db.all(d.outbox.of(family.family_id))
         if message.recipient == own
     ]
     latest = sorted(found, key=lambda one: one.created_at, reverse=True)[:_MOST_MESSAGES]
-    return [pages.parental.repository.covered(message) for message in latest]
+    return [pages.parental.repository.outbox.masked(message) for message in latest]
 
 
 def _zone(pages: ParentalPages, actor: Actor) -> str:

@@ -132,7 +132,7 @@ def _fits(app: App, form: Form) -> bool:
 
 
 def _entries(pages: OperatorPages, name: str) -> list[AuditEntry]:
-    recent = islice(pages.parental.repository.db.all(d.audit_of_family(family_id=AUDITED_AS)), _AUDIT_READ)
+    recent = islice(pages.parental.repository.db.all(d.audit.of(AUDITED_AS)), _AUDIT_READ)
     return [entry for entry in recent if entry.subject == name][:10]
 
 

@@ -5,10 +5,12 @@ nothing here deletes a tenant's record.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
+
+from pydantic import JsonValue
 
 from tablewright.design import Query, Write, absent
 from tablewright.edge.errors import Conflict, Forbidden, Refused
@@ -84,7 +86,7 @@ class Tenants:
     def history(
         self, id: str, reader: Actor, size: int | None = None, after: str | None = None
     ) -> Page[AuditEntry]:
-        return self._repository.page(d.history_of_tenant(subject_id=id), size, after, reader.subject)
+        return self._repository.page(d.audits["tenants"].of(id), size, after, reader.subject)
 
     # --- checkout ---
 
@@ -246,10 +248,8 @@ class Tenants:
         return {
             "tenant": tenant.model_dump(mode="json", by_alias=True, exclude_none=True),
             "orders": shown(db.all(self._orders(tenant, own=own))),
-            "history": shown(db.all(d.history_of_tenant(subject_id=id))),
-            "messages": shown(
-                map(self._repository.covered, db.all(d.messages_of_tenant(tenant_id=id))), STORED_FIELDS
-            ),
+            "history": shown(db.all(d.audits["tenants"].of(id))),
+            "messages": shown(map(self._repository.outbox.masked, db.all(d.outbox.of(id))), STORED_FIELDS),
         }
 
     def erase(self, id: str, actor: Actor, reason: str) -> Tenant:
@@ -274,7 +274,7 @@ class Tenants:
         return len(back)
 
     def _has_mail(self, id: str) -> bool:
-        return self._repository.db.first(d.messages_of_tenant(tenant_id=id)) is not None
+        return self._repository.db.first(d.outbox.of(id)) is not None
 
     def _forgotten(self, id: str, actor: Actor, reason: str) -> Tenant:
         before = self._repository.tenant(id)
@@ -315,12 +315,12 @@ class Tenants:
 
     def _scrub(self, id: str) -> None:
         db = self._repository.db
-        for entry in db.all(d.history_of_tenant(subject_id=id)):
+        for entry in db.all(d.audits["tenants"].of(id)):
             clean = _scrubbed(entry)
             if clean != entry:
-                db.write(d.tenant_audit.put(clean))
-        for message in list(db.all(d.messages_of_tenant(tenant_id=id))):
-            db.write(d.messages.discard(message.message_id))
+                db.write(d.audits["tenants"].entries.put(clean))
+        for message in list(db.all(d.outbox.of(id))):
+            db.write(d.outbox.discard(message))
 
     # --- orders ---
 
@@ -375,5 +375,5 @@ def _scrubbed(entry: AuditEntry) -> AuditEntry:
     )
 
 
-def _redacted(values: dict[str, str]) -> dict[str, str]:
+def _redacted(values: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     return {name: _ERASED if name in _PERSONAL else value for name, value in values.items()}

@@ -68,7 +68,7 @@ class Verification:
 
     def destination_mail(self, tenant: Tenant) -> Message | None:
         """The newest mail with a code to the destination that is not confirmed yet; its state says if it was sent."""
-        found = self._repository.db.all(d.messages_of_tenant(tenant_id=tenant.id))
+        found = self._repository.db.all(d.outbox.of(tenant.id))
         address = tenant.pending_destination_email
         return next((one for one in found if one.recipient == address and one.template == "code"), None)
 
@@ -112,7 +112,7 @@ class Verification:
         secrets, values = {"code": code, "link": link}, {"warning": warning(allowed.wrong)}
         if tenant is None:
             secrets = {name: "-" * len(text) for name, text in secrets.items()}
-        mail = self._repository.mail(
+        mail = self._repository.outbox.mail(
             address if tenant is not None else "", "code", values, challenge.tenant_id or None,
             secrets=secrets, until=challenge.expires_at,
         )  # fmt: skip

@@ -2,18 +2,18 @@
 
 from datetime import timedelta
 
-from tablewright.design import Data, Expires, Keys, Load, Retention, begins
+from tablewright.design import Data, Expires, Load, Retention, begins
+from tablewright.kit.outbox import ByOwner
+from tablewright.kit.outbox import outbox as outbox_in
 from tablewright.systems.portal.design.base import PORTAL
-from tablewright.systems.portal.model import Allowance, Challenge, Kind, Message, MessageState, Purpose, Tally
+from tablewright.systems.portal.model import Allowance, Challenge, Kind, Message, Purpose, Tally
 
 __all__ = [
     "allowances",
     "challenges",
     "challenges_of",
     "desk_table",
-    "messages",
-    "messages_by_state",
-    "messages_of_tenant",
+    "outbox",
     "outbox_index",
     "recipient_index",
     "tallies",
@@ -32,7 +32,6 @@ recipient_index = desk_table.gsi("MailOfTenantIndex", pk="mailOf", sk="mailAt")
 
 def challenge_key(purpose: Purpose, address: str, asker: str) -> None: ...
 def allowance_key(name: str, window: str) -> None: ...
-def message_key(message_id: str) -> None: ...
 def tally_key(of: Kind) -> None: ...
 
 
@@ -57,29 +56,26 @@ allowances = desk_table.entity(
     retention=Retention(timedelta(days=1), "to limit how often codes and orders are requested"),
     load={"upsert": Load(per_month=320_000, item_bytes=150)},
 )
-messages = desk_table.entity(
+outbox = outbox_in(
+    PORTAL,
+    desk_table,
     Message,
-    message_key,
-    tag="message",
+    key=("message_id",),
     pk="MESSAGE#{message_id}",
     sk="METADATA",
-    on={
-        outbox_index: Keys("{state}", "{created_at:ms}#{message_id}"),
-        recipient_index: Keys("{tenant_id}", "{created_at:ms}#{message_id}"),
-    },
-    expires=Expires("expires_at"),
-    data={
-        "recipient": Data.PERSONAL,
-        "values": Data.PERSONAL,
-        "secrets": Data.SECRET,
-        "subject": Data.SECRET,
-        "body": Data.SECRET,
-    },
-    retention=Retention(timedelta(days=30), "to see what was sent"),
-    load={
-        "create": Load(per_month=160_000, item_bytes=900, transaction=True),
-        "change": Load(per_month=160_000, item_bytes=900, changes=("state",)),
-    },
+    on=outbox_index,
+    state="{state}",
+    writes=Load(per_month=160_000, item_bytes=900, transaction=True),
+    reads=Load(per_month=9_000, items=20, item_bytes=900),
+    roles=("admin",),
+    by_owner=ByOwner(
+        "messages_of_tenant",
+        "tenant_id",
+        "{tenant_id}",
+        Load(per_month=100, items=10, item_bytes=900),
+        on=recipient_index,
+        roles=("tenant", "admin"),
+    ),
 )
 tallies = desk_table.entity(
     Tally,
@@ -102,19 +98,3 @@ tallies = desk_table.entity(
 )  # fmt: skip
 def challenges_of(*, purpose: Purpose, address: str) -> None:
     """The pending secrets of an address: for links, which may be opened anywhere, and for erasures."""
-
-
-@PORTAL.query(
-    messages, on=outbox_index, pk="{state}", descending=True, page=50, at_most=100, roles=("admin",),
-    load=Load(per_month=9_000, items=20, item_bytes=900),
-)  # fmt: skip
-def messages_by_state(*, state: MessageState) -> None:
-    """The outbox by state: pending, sent, failed."""
-
-
-@PORTAL.query(
-    messages, on=recipient_index, pk="{tenant_id}", descending=True, page=50, at_most=100,
-    roles=("tenant", "admin"), load=Load(per_month=100, items=10, item_bytes=900),
-)  # fmt: skip
-def messages_of_tenant(*, tenant_id: str) -> None:
-    """The stored mail to one tenant: for exports and erasures."""

@@ -172,7 +172,7 @@ class Checkout:
                 template, values = order_mails.order_on_hold(order, why)
             else:
                 template, values = order_mails.order_placed(order, link, pays_now=pays_now)
-            writes.append(self._repository.mail(tenant.email, template, values, tenant.id))
+            writes.append(self._repository.outbox.mail(tenant.email, template, values, tenant.id))
         with self._repository.translated("ORDER"):
             return self._repository.write_once(
                 asked.once, *writes, orderId=order.order_id, tenantId=tenant.id

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.model import Order, OrderStatus
 
-# A template of mail.py, and its values.
+# A template of pages/mail/, and its values.
 Mail: TypeAlias = tuple[str, dict[str, str]]
 
 

@@ -134,7 +134,7 @@ class Orders:
             self._repository.still_at(tenant),
         ]
         if tenant.erased_at is None:
-            writes.append(self._repository.mail(tenant.email, template, values, tenant.id))
+            writes.append(self._repository.outbox.mail(tenant.email, template, values, tenant.id))
         try:
             self._repository.write("ORDER", *writes)
         except RaceLost:
@@ -228,7 +228,7 @@ class Orders:
         if tenant.erased_at is not None or not (order.mailed or is_theirs):
             return []
         template, values = order_mails.order_moved(order, target, self.link(order))
-        return [self._repository.mail(tenant.email, template, values, tenant.id)]
+        return [self._repository.outbox.mail(tenant.email, template, values, tenant.id)]
 
     def _release(self, order: Order) -> list[Write[Any]]:
         """Release the use of the campaign. A count that a restore has set below it is not changed."""

@@ -9,12 +9,13 @@ from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from tablewright.kit.delivery import State
 from tablewright.pages.layout import Crumb
-from tablewright.systems.portal.model import Kind, MessageState, Order, Product
+from tablewright.systems.portal.model import Kind, Order, Product
 from tablewright.systems.portal.pages.page import HOME, KIND_WORDS, PortalPages
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
-MESSAGES: tuple[tuple[MessageState, str], ...] = (
+MESSAGES: tuple[tuple[State, str], ...] = (
     ("PENDING", "Waiting"),
     ("SENT", "Sent"),
     ("FAILED", "Failed"),
@@ -89,14 +90,14 @@ def records_router(pages: PortalPages) -> APIRouter:
         )
 
     @router.get("/outbox", dependencies=[Depends(pages.admin)])
-    def outbox(request: Request, state: MessageState = "PENDING") -> Response:
-        listing: Any = pages.list(request, repository.outbox(state))
-        listing = replace(listing, items=tuple(map(repository.covered, listing.items)))
+    def outbox(request: Request, state: State = "PENDING") -> Response:
+        listing: Any = pages.list(request, repository.outbox.in_state(state))
+        listing = replace(listing, items=tuple(map(repository.outbox.masked, listing.items)))
         return pages.page(request, "outbox", title="Outbox", states=MESSAGES, state=state, listing=listing)
 
     @router.get("/outbox/{id}", dependencies=[Depends(pages.admin)])
     def message(request: Request, id: str) -> Response:
-        found = repository.covered(repository.message(id))
+        found = repository.outbox.masked(repository.message(id))
         words = dict(MESSAGES)[found.state]
         return pages.page(
             request, "message", title=found.subject or "", crumbs=(Crumb("Outbox", f"{HOME}/outbox"),), mail=found,

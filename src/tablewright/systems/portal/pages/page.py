@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from fastapi import Request
+from pydantic import JsonValue
 
 from tablewright.design import Query
 from tablewright.edge import Principal, require
@@ -206,20 +207,31 @@ def changes_of(entry: AuditEntry) -> list[tuple[str, str | None, str | None]]:
     ]
 
 
-def _readable(name: str, text: str | None) -> str | None:
+def _readable(name: str, value: JsonValue) -> str | None:
     """A stored value for people: states in words, amounts with currency, times with zone, long texts shortened."""
-    if text is None:
+    if value is None:
         return None
+    text = _text(value)
     if name in _MONEY:
         return rand(Decimal(text))
     if name == "orderStatus":
         return ORDER_WORDS.get(text, text)
     if name in ("status", "previousStatus"):
         return text.lower()
-    if text in ("True", "False"):
-        return "yes" if text == "True" else "no"
     if name in _SHARES:
         return percent_words(Decimal(text))
     if _MOMENT.fullmatch(text):
         return moment_words(datetime.fromisoformat(text))
     return text if len(text) <= _MOST_LETTERS else text[:_MOST_LETTERS] + "…"
+
+
+def _text(value: JsonValue) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(map(_text, value))
+        case dict():
+            return ", ".join(f"{label(name)}: {_text(each)}" for name, each in value.items())
+        case _:
+            return str(value)

@@ -215,7 +215,7 @@ class Accounts:
 
     def audit(self, user_id: str, size: int | None = None, after: str | None = None) -> Page[AuditEntry]:
         """What was done to the account, the latest first."""
-        return self._repository.page(d.audit_of(user_id=user_id), size, after, user_id)
+        return self._repository.page(d.audit.of(user_id), size, after, user_id)
 
     # --- parts: arriving ---
 

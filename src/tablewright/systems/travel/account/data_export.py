@@ -77,9 +77,9 @@ class Exporting:
             "operations": _shown(db.all(d.operations_of(user_id=user_id))),
             "statistics": _shown(db.all(d.statistics_of(user_id=user_id)), {"marks"}),
             "blocks": _shown(db.all(d.blocks_of(user_id=user_id))),
-            "audit": _shown(db.all(d.audit_of(user_id=user_id))),
+            "audit": _shown(db.all(d.audit.of(user_id)), by_alias=True),
             "imports": [it.result for it in receipts if it.operation_id.startswith(SHEET)],
-            "mail": _shown(map(self._outbox.covered, db.all(d.messages_to(owner=user_id))), _SECRETS["mail"]),
+            "mail": _shown(map(self._outbox.masked, db.all(d.outbox.of(user_id))), _SECRETS["mail"]),
         }
 
     def _picture(self, user_id: str) -> dict[str, str] | None:
@@ -177,6 +177,10 @@ class Exporting:
                 self._objects.remove(name)
 
 
-def _shown(items: Iterable[BaseModel], without: set[str] | None = None) -> list[dict[str, Any]]:
+def _shown(
+    items: Iterable[BaseModel], without: set[str] | None = None, *, by_alias: bool = False
+) -> list[dict[str, Any]]:
     hidden = {"schema_version", *(without or ())}
-    return [item.model_dump(mode="json", exclude_none=True, exclude=hidden) for item in items]
+    return [
+        item.model_dump(mode="json", exclude_none=True, exclude=hidden, by_alias=by_alias) for item in items
+    ]

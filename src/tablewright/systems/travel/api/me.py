@@ -86,7 +86,13 @@ def me(travel: Travel, doors: Doors) -> APIRouter:
         """What was done to my account, the latest first."""
         page = accounts.audit(who.user_id, size, after)
         items = [
-            bodies.AuditView(**entry.model_dump(include=set(bodies.AuditView.model_fields)))
+            bodies.AuditView(
+                at=entry.audit_at,
+                action=entry.action,
+                actor=entry.actor,
+                role=entry.role,
+                details=entry.after,
+            )
             for entry in page.items
         ]
         return bodies.listed(page, items)

@@ -1,19 +1,21 @@
 """What was done, what is to be said, who is blocked, where jobs stopped, and the end of an account (SK-D25)."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from tablewright.design import Data, Expires, Keys, Load, Retention, begins, between
+from tablewright.design import Data, Keys, Load, Retention, begins, between
+from tablewright.kit.audit import audit as audit_log
+from tablewright.kit.outbox import ByOwner
+from tablewright.kit.outbox import outbox as outbox_in
 from tablewright.systems.travel.design.accounts import challenges, devices, email_identities, profiles
 from tablewright.systems.travel.design.base import AUDIT_KEPT, FORM, TRAVEL, gsi1, gsi2, is_a, table
 from tablewright.systems.travel.design.sync import changes, heads, operations, receipts
 from tablewright.systems.travel.design.visits import visits
-from tablewright.systems.travel.model import AuditEntry, Block, Erasure, Message, MessageState, Walk
+from tablewright.systems.travel.model import AuditEntry, Block, Erasure, Message, Walk
 
 __all__ = [
     "account_of",
     "address_of",
     "audit",
-    "audit_of",
     "blocks",
     "blocks_of",
     "blocks_of_others",
@@ -21,55 +23,45 @@ __all__ = [
     "erasures_done",
     "erasures_due",
     "history_of",
-    "messages",
-    "messages_by_state",
-    "messages_to",
+    "outbox",
     "walks",
 ]
 
 
-def audit_key(user_id: str, at: datetime, audit_id: str) -> None: ...
-def message_key(owner: str, message_id: str) -> None: ...
 def erasure_key(erasure_id: str) -> None: ...
 def block_key(user_id: str, blocked_id: str) -> None: ...
 def walk_key(name: str) -> None: ...
 
 
-audit = table.entity(
+audit = audit_log(
+    TRAVEL,
+    table,
     AuditEntry,
-    audit_key,
-    tag="audit",
+    owner="user_id",
     pk="USER#{user_id}",
-    sk="AUDIT#{at:ms}#{audit_id}",
+    tag="audit",
+    name="audit_of",
+    retention=Retention(AUDIT_KEPT, "so that a traveller sees who changed what"),
+    writes=Load(per_month=5_000, item_bytes=300, transaction=True),
+    reads=Load(per_month=1_000, items=20, item_bytes=300),
     derived=is_a("audit"),
     schema=FORM,
-    expires=Expires("at", AUDIT_KEPT),
-    data={"actor": Data.PERSONAL, "details": Data.PERSONAL},
-    retention=Retention(AUDIT_KEPT, "so that a traveller sees who changed what"),
-    load={"create": Load(per_month=5_000, item_bytes=300, transaction=True)},
 )
-messages = table.entity(
+outbox = outbox_in(
+    TRAVEL,
+    table,
     Message,
-    message_key,
-    tag="message",
+    key=("owner", "message_id"),
     pk="USER#{owner}",
     sk="MESSAGE#{message_id}",
-    on={gsi1: Keys("OUTBOX#{state}", "{created_at:ms}#{message_id}")},
+    on=gsi1,
+    state="OUTBOX#{state}",
+    writes=Load(per_month=5_000, item_bytes=600, transaction=True),
+    reads=Load(per_month=50_000, items=2, item_bytes=600),
+    by_owner=ByOwner("messages_to", "owner", "USER#{owner}", Load(per_month=100), sk=begins("MESSAGE#")),
+    descending=False,
     derived=is_a("message"),
     schema=FORM,
-    expires=Expires("expires_at"),
-    data={
-        "recipient": Data.PERSONAL,
-        "values": Data.PERSONAL,
-        "secrets": Data.SECRET,
-        "subject": Data.SECRET,
-        "body": Data.SECRET,
-    },
-    retention=Retention(timedelta(days=30), "to see what was sent"),
-    load={
-        "create": Load(per_month=5_000, item_bytes=600, transaction=True),
-        "change": Load(per_month=5_000, item_bytes=600, changes=("state",)),
-    },
 )
 erasures = table.entity(
     Erasure,
@@ -118,26 +110,6 @@ walks = table.entity(
 
 
 @TRAVEL.query(
-    audit, pk="USER#{user_id}", sk=begins("AUDIT#"), descending=True, page=50, at_most=200,
-    load=Load(per_month=1_000, items=20, item_bytes=300),
-)  # fmt: skip
-def audit_of(*, user_id: str) -> None:
-    """The audit log of an account, the latest first."""
-
-
-@TRAVEL.query(messages, pk="USER#{owner}", sk=begins("MESSAGE#"), page=50, load=Load(per_month=100))
-def messages_to(*, owner: str) -> None:
-    """The mail to a traveller that is pending or failed."""
-
-
-@TRAVEL.query(
-    messages, on=gsi1, pk="OUTBOX#{state}", page=50, load=Load(per_month=50_000, items=2, item_bytes=600)
-)
-def messages_by_state(*, state: MessageState) -> None:
-    """The outbox, the oldest first."""
-
-
-@TRAVEL.query(
     erasures, on=gsi1, pk="ERASURES{is_open:when}", sk=between("{since:ms}", "{until:ms}"), page=50,
     load=Load(per_month=50_000),
 )  # fmt: skip
@@ -170,7 +142,7 @@ def blocks_of_others(*, blocked_id: str) -> None:
 
 
 @TRAVEL.query(
-    profiles, devices, visits, audit, pk="USER#{user_id}", page=100, others=True,
+    profiles, devices, visits, audit.entries, pk="USER#{user_id}", page=100, others=True,
     load=Load(per_month=100, items=100, item_bytes=700),
 )  # fmt: skip
 def account_of(*, user_id: str) -> None:
