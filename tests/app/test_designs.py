@@ -315,7 +315,7 @@ def test_what_signs_people_in_is_shown_to_no_engineer(rosa: httpx.Client, runtim
         written=runtime.world.now(),
         until=runtime.world.now() + timedelta(minutes=15),
     )
-    runtime.db.write(letters.create(note))
+    runtime.db.write(letters.messages.create(note))
     stranger = {"PK": {"S": "X"}, "SK": {"S": "X"}, "body": {"S": SECRET}, "password": {"M": {}}}
     runtime.call("PutItem", {"TableName": ACCOUNTS, "Item": stranger})
     pages = [rosa.get("/console/designs/items", params={"table": ACCOUNTS})]

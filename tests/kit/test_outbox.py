@@ -1,158 +1,91 @@
-"""Letters that wait, and leave: once each, in their own time, none in another's way."""
+"""The outbox: messages written with a change, read by state and owner, sent, masked for everybody else."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Any
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from tests.kit.shop import Message, Thing, messages, things
 
-from tablewright.kit.delivery import (
-    BATCH_SIZE,
-    PAUSES,
-    DeliveryCounts,
-    DeliveryDelayed,
-    DeliveryRefused,
-    OutboxDispatch,
-    OutgoingMessage,
-    Send,
-    State,
-)
-from tablewright.mapping import Missing
+from tablewright.kit.delivery import DeliveryCounts, OutgoingMessage
+from tablewright.kit.messages import MASK, MessageTemplates, Template
+from tablewright.kit.outbox import Mailbox
+from tablewright.kit.sealed_text import SealBroken, seal_of
+from tablewright.kit.tables import Tables
 from tablewright.testing import Clock
 
-
-@dataclass(frozen=True)
-class Message:
-    id: str
-    state: State = "PENDING"
-    attempts: int = 0
-    tried_at: datetime | None = None
-    error: str | None = None
-
-
-class Shelf:
-    """A table of messages."""
-
-    def __init__(self, clock: Clock, *ids: str) -> None:
-        self.kept = {id: Message(id) for id in ids}
-        self.dispatch = OutboxDispatch(clock.now, self.by_state, self.letter, self.note)
-        self.clock = clock
-
-    def by_state(self, state: State) -> Iterator[Message]:
-        return iter([each for each in self.kept.values() if each.state == state])
-
-    def letter(self, message: Message) -> OutgoingMessage:
-        return OutgoingMessage(
-            message.id, f"{message.id}@example.com", "Hello", "A code: 123456", self.clock.now()
-        )
-
-    def note(self, message: Message, changed: Mapping[str, Any]) -> None:
-        if message.id not in self.kept:
-            raise Missing("message", {}, "it is not there")
-        self.kept[message.id] = replace(message, **changed)
-
-
-def refusing(error: Exception, *ids: str, sent: list[str] | None = None) -> Send:
-    """Raises for these letters, or for all."""
-
-    def send(letter: OutgoingMessage) -> None:
-        if letter.id in ids or not ids:
-            raise error
-        if sent is not None:
-            sent.append(letter.id)
-
-    return send
+TEMPLATES = {"code": Template("Your code", "Hello {name}, type {code}.")}
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def box(tables: Tables) -> Mailbox[Message]:
+    texts = MessageTemplates(TEMPLATES, seal_of(b"a secret of this process", "test", tables.world))
+    return Mailbox(messages, tables, texts)
 
 
-def test_a_letter_that_was_taken_is_not_sent_again(clock: Clock) -> None:
-    shelf, sent = Shelf(clock, "a", "b"), list[str]()
-    assert shelf.dispatch.run(lambda letter: sent.append(letter.id)) == DeliveryCounts(sent=2)
-    assert shelf.dispatch.run(lambda letter: sent.append(letter.id)) == DeliveryCounts()
-    assert sent == ["a", "b"]
+def write(box: Mailbox[Message], to: str = "ada@example.com", name: str = "Ada") -> None:
+    until = box.tables.now() + timedelta(minutes=15)
+    box.tables.db.write(box.mail(to, "code", {"name": name}, "1", secrets={"code": "123456"}, until=until))
 
 
-def test_a_letter_that_is_refused_for_ever_fails_at_once_and_says_why(clock: Clock) -> None:
-    shelf, sent = Shelf(clock, "bad", "good"), list[str]()
-    assert shelf.dispatch.run(refusing(DeliveryRefused("550"), "bad", sent=sent)) == DeliveryCounts(
-        sent=1, failed=1
+def test_a_message_is_written_with_its_change_or_not_at_all(tables: Tables, box: Mailbox[Message]) -> None:
+    lamp = things.create(Thing(id="1", name="Lamp"))
+    tables.db.write(lamp)
+    assert not tables.try_write(
+        lamp, box.mail("ada@example.com", "code", {"name": "A"}, secrets={"code": "1"})
     )
-    assert sent == ["good"], "the one after it is not held up"
-    assert shelf.dispatch.status().failed == {"550": 1}
-    clock.move(timedelta(days=9))
-    assert shelf.dispatch.run(refusing(DeliveryRefused("550"), "bad")) == DeliveryCounts()
+    assert list(tables.db.all(box.in_state("PENDING"))) == []
 
 
-def test_a_letter_that_is_not_taken_yet_is_tried_again_after_a_pause_and_given_up_after_days(
-    clock: Clock,
+def test_a_message_is_sent_once_and_then_has_no_secret(tables: Tables, box: Mailbox[Message]) -> None:
+    write(box)
+    sent: list[OutgoingMessage] = []
+    assert box.dispatch().run(sent.append) == DeliveryCounts(sent=1)
+    assert box.dispatch().run(sent.append) == DeliveryCounts()
+    assert [(each.recipient, each.body) for each in sent] == [("ada@example.com", "Hello Ada, type 123456.")]
+    (kept,) = tables.db.all(box.of("1"))
+    assert (kept.state, kept.secrets) == ("SENT", None)
+
+
+def test_others_than_the_recipient_see_a_mask(tables: Tables, box: Mailbox[Message]) -> None:
+    write(box)
+    (kept,) = tables.db.all(box.of("1"))
+    assert box.masked(kept).body == f"Hello Ada, type {MASK}."
+    assert "123456" not in kept.model_dump_json()
+
+
+def test_a_message_to_nobody_is_never_sent_or_listed(tables: Tables, box: Mailbox[Message]) -> None:
+    write(box, to="")
+    assert box.dispatch().run(lambda message: None) == DeliveryCounts()
+    assert list(tables.db.all(box.in_state("SENT"))) == []
+
+
+def test_a_message_whose_code_has_expired_fails(clock: Clock, box: Mailbox[Message]) -> None:
+    write(box)
+    clock.move(timedelta(minutes=16))
+    assert box.dispatch().run(lambda message: None) == DeliveryCounts(failed=1)
+
+
+def test_an_outbox_may_delete_what_was_sent(tables: Tables, box: Mailbox[Message]) -> None:
+    write(box)
+    assert replace(box, keeps_sent=False).dispatch().run(lambda message: None).sent == 1
+    assert list(tables.db.all(box.of("1"))) == []
+
+
+def test_an_address_may_be_sealed_and_a_message_without_its_key_is_deleted(
+    tables: Tables, box: Mailbox[Message]
 ) -> None:
-    shelf, busy = Shelf(clock, "a"), refusing(DeliveryDelayed("451"))
-    for pause in PAUSES:
-        assert shelf.dispatch.run(busy) == DeliveryCounts(delayed=1)
-        clock.move(pause - timedelta(seconds=1))
-        assert shelf.dispatch.run(busy) == DeliveryCounts(), "its turn has not come"
-        clock.move(timedelta(seconds=1))
-    assert shelf.dispatch.run(busy) == DeliveryCounts(failed=1)
-    assert (shelf.kept["a"].state, shelf.kept["a"].error) == ("FAILED", "451")
-    assert sum(PAUSES, timedelta()) >= timedelta(days=1)
+    def broken(text: str) -> str:
+        raise SealBroken
 
-
-def test_while_nothing_can_leave_no_letter_uses_up_an_attempt(clock: Clock) -> None:
-    shelf, sent = Shelf(clock, "a", "b"), list[str]()
-    for _ in range(50):
-        clock.move(timedelta(hours=1))
-        assert shelf.dispatch.run(refusing(ConnectionRefusedError())).unavailable == "ConnectionRefusedError"
-    assert shelf.dispatch.status().waiting == 2
-    assert shelf.dispatch.run(lambda letter: sent.append(letter.id)) == DeliveryCounts(sent=2)
-
-
-def test_if_we_die_between_sending_and_writing_it_goes_twice_and_is_not_lost(clock: Clock) -> None:
-    shelf, sent = Shelf(clock, "a"), list[str]()
-
-    def dies(message: Message, changed: Mapping[str, Any]) -> None:
-        raise SystemExit
-
-    dying = replace(shelf.dispatch, record=dies)
-    with pytest.raises(SystemExit):
-        dying.run(lambda letter: sent.append(letter.id))
-    assert shelf.dispatch.run(lambda letter: sent.append(letter.id)).sent == 1
-    assert sent == ["a", "a"]
-
-
-def test_who_is_erased_while_their_letter_goes_out_disturbs_nobody(clock: Clock) -> None:
-    shelf, sent = Shelf(clock, "gone", "here"), list[str]()
-
-    def send(letter: OutgoingMessage) -> None:
-        shelf.kept.pop("gone", None)
-        sent.append(letter.id)
-
-    shelf.dispatch.run(send)
-    assert sent == ["gone", "here"]
-    assert list(shelf.kept) == ["here"]
-
-
-def test_letters_that_wait_for_their_turn_do_not_fill_the_round(clock: Clock) -> None:
-    late = [f"late{n}" for n in range(BATCH_SIZE)]
-    shelf, sent = Shelf(clock, *late), list[str]()
-    assert shelf.dispatch.run(refusing(DeliveryDelayed("450"))).delayed == BATCH_SIZE
-    shelf.kept["new"] = Message("new")
-    assert shelf.dispatch.run(lambda letter: sent.append(letter.id)).sent == 1
-    assert sent == ["new"]
-
-
-def test_a_letter_shows_nothing_of_itself_in_a_log(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    shelf = Shelf(clock, "a")
-    assert "example.com" not in repr(shelf.letter(Message("a")))
-    assert "123456" not in repr(shelf.letter(Message("a")))
-    shelf.dispatch.run(refusing(DeliveryDelayed("451")))
-    assert [(record.message, vars(record)["why"]) for record in caplog.records] == [
-        ("message delayed", "451")
-    ]
-    assert "example.com" not in str([vars(record) for record in caplog.records])
+    sealed = replace(box, hide=lambda text: text[::-1], reveal=lambda text: text[::-1])
+    write(sealed)
+    (kept,) = tables.db.all(box.of("1"))
+    assert kept.recipient == "moc.elpmaxe@ada"
+    sent: list[OutgoingMessage] = []
+    sealed.dispatch().run(sent.append)
+    assert sent[0].recipient == "ada@example.com"
+    write(sealed)
+    assert replace(box, reveal=broken).dispatch().run(sent.append) == DeliveryCounts()
+    assert list(tables.db.all(box.in_state("PENDING"))) == []

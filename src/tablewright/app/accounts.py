@@ -8,7 +8,6 @@ Elsewhere: verifying an address (code_login.py), the commands (cli/people_*.py).
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime
 from shlex import quote
 
 from tablewright.app import passwords
@@ -16,8 +15,8 @@ from tablewright.app.design import Account, accounts
 from tablewright.app.people import ENGINEER
 from tablewright.design import Write
 from tablewright.edge.mail_addresses import normalise_address
-from tablewright.mapping import Db, Missing, NotUnique, Stale
-from tablewright.world import World
+from tablewright.kit.tables import Store
+from tablewright.mapping import Missing, NotUnique, Stale
 
 PREFIX = "account_"
 LONGEST_NAME = 100
@@ -78,16 +77,8 @@ class AccountChanged(AccountMistake):
         super().__init__(f"the account of {email} was changed by someone else; check it and try again")
 
 
-class Accounts:
+class Accounts(Store):
     """The accounts of one server."""
-
-    def __init__(self, db: Db, world: World) -> None:
-        self.db, self._world = db, world
-
-    def now(self) -> datetime:
-        """This moment, as fine as it is stored."""
-        now = self._world.now()
-        return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
     # --- reads ---
 
@@ -111,7 +102,7 @@ class Accounts:
         """The write of a new account, alone or together with the code that verified its address."""
         return accounts.create(
             Account(
-                subject=f"{PREFIX}{self._world.new_id()}",
+                subject=f"{PREFIX}{self.world.new_id()}",
                 email=normalise_address(email),
                 name=_name(name),
                 roles=_known(roles),
@@ -153,7 +144,7 @@ class Accounts:
 
     def set_password(self, email: str, password: str) -> Account:
         """Signing in now requires this password and a code; earlier logins end."""
-        return self._change(email, {"password": passwords.kept(password, self._world)}, ends_logins=True)
+        return self._change(email, {"password": passwords.kept(password, self.world)}, ends_logins=True)
 
     def remove_password(self, email: str) -> Account:
         """Signing in now requires a code only; earlier logins end."""

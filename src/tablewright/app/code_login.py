@@ -8,32 +8,22 @@ Elsewhere: limits of codes and tries (kit/codes.py), accounts (accounts.py), the
 
 import hashlib
 import hmac
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property
 
 from tablewright.app import passwords
 from tablewright.app.accounts import Accounts
-from tablewright.app.design import (
-    Account,
-    Allowance,
-    Challenge,
-    Note,
-    allowances,
-    challenges,
-    notes,
-    notes_by_state,
-)
-from tablewright.edge.errors import Refused, TooManyRequests
+from tablewright.app.design import Account, Challenge, Note, login_codes, notes
+from tablewright.edge.errors import TooManyRequests
 from tablewright.edge.mail_addresses import normalise_address
 from tablewright.kit import codes
-from tablewright.kit.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
-from tablewright.kit.codes import LIFETIME, TRIES, CodeAllowance, CodeLimits
-from tablewright.kit.delivery import OutboxDispatch, OutgoingMessage
-from tablewright.kit.messages import MessageTemplates, Template, after_attempt
+from tablewright.kit.code_requesters import UNKNOWN_ORIGIN, CodeRequesters, RequestOrigin
+from tablewright.kit.codes import LIFETIME, CodeChecks, CodeLimits
+from tablewright.kit.delivery import OutboxDispatch
+from tablewright.kit.messages import MessageTemplates, Template
+from tablewright.kit.outbox import Mailbox
 from tablewright.kit.sealed_text import seal_of
-from tablewright.mapping import ConditionNotMet, Missing, NotUnique
+from tablewright.mapping import NotUnique
 from tablewright.world import World
 
 TEMPLATES = {"code": Template("Your sign-in code: {code}", codes.BODY)}
@@ -57,9 +47,11 @@ class CodeLogin:
     def __init__(self, accounts: Accounts, world: World, secret: bytes) -> None:
         self._accounts, self._db, self._world = accounts, accounts.db, world
         self._secret = hmac.new(secret, b"accounts", hashlib.sha256).digest()
-        self._limits = CodeLimits(lambda text: self._hash("limit", text)[:32], self._add)
+        self._checks = CodeChecks(login_codes, accounts, _WRONG, too_many="CODE_TRIES", left=None)
+        self._limits = CodeLimits(lambda text: self._hash("limit", text)[:32], self._checks.count)
         self.requesters = CodeRequesters(self._secret, world)
-        self.texts = MessageTemplates(TEMPLATES, seal_of(self._secret, "letters", world))
+        texts = MessageTemplates(TEMPLATES, seal_of(self._secret, "letters", world))
+        self.outbox = Mailbox(notes, accounts, texts, keeps_sent=False)  # a sent note holds a code
 
     def start(
         self, email: str, caller: RequestOrigin = UNKNOWN_ORIGIN, *, password: str = "", is_open: bool = False
@@ -81,9 +73,12 @@ class CodeLogin:
             code_hash=self._code_hash(address, code),
             until=now + LIFETIME,
         )
-        self._db.write(
-            challenges.put(challenge), notes.create(self._note(address if may else "", code, allowed, now))
-        )
+        # Without a recipient it has the same size, and is never sent.
+        note = self.outbox.mail(
+            address if may else "", "code", {"warning": codes.warning(allowed.wrong)},
+            secrets={"code": code if may else "-" * len(code)}, until=challenge.expires_at, kept=LIFETIME,
+        )  # fmt: skip
+        self._db.write(login_codes.challenges.put(challenge), note)
         return self.requesters.ticket(address, asker)
 
     def finish(
@@ -98,17 +93,18 @@ class CodeLogin:
         """The account of the address; CODE_INVALID for a wrong code or password, CODE_TRIES after too many."""
         address = normalise_address(email)
         asker = self.requesters.requester(address, caller)
-        challenge = self._tried(address, asker)
+        challenge = self._checks.tried(self._hash("address", address), asker.key)
+        self._limits.count_try(address, asker, self._accounts.now())
         account = self._accounts.with_address(address)
         is_right = hmac.compare_digest(self._code_hash(address, code.strip()), challenge.code_hash)
-        is_live = challenge.until > self._accounts.now()
+        is_live = challenge.expires_at > self._accounts.now()
         may = is_open if account is None else account.closed is None
         if not (is_right and is_live and may):
-            raise _wrong()
+            raise self._checks.refusal()
         # Only a caller with the right code gets here, so the time a password check takes reveals nothing to others.
         known = account.password if account is not None else None
         if known is not None and not passwords.is_password(password, known):
-            raise _wrong()
+            raise self._checks.refusal()
         signed = SignedIn(
             self._used(challenge, address, account), ("pwd", "otp", "mfa") if known else ("otp",)
         )
@@ -118,27 +114,9 @@ class CodeLogin:
     @property
     def dispatch(self) -> OutboxDispatch[Note]:
         """How codes are sent."""
-        return OutboxDispatch(
-            self._accounts.now,
-            lambda state: self._db.all(notes_by_state(state=state)),
-            self._letter,
-            self._noted,
-            lambda note: note.until,
-        )
+        return self.outbox.dispatch()
 
     # --- parts ---
-
-    def _note(self, recipient: str, code: str, allowed: CodeAllowance, now: datetime) -> Note:
-        """The message with the code; without a recipient, a message of the same size that is never sent."""
-        id, secrets = f"note_{self._world.new_id()}", {"code": code if recipient else "-" * len(code)}
-        return Note(
-            id=id,
-            recipient=recipient,
-            **self.texts.row("code", id, recipient, {"warning": codes.warning(allowed.wrong)}, secrets),
-            state="PENDING" if recipient else "SENT",
-            written=now,
-            until=now + LIFETIME,
-        )
 
     @cached_property
     def _no_password(self) -> str:
@@ -149,56 +127,21 @@ class CodeLogin:
         known = account.password if account is not None else None
         return passwords.is_password(password, known or self._no_password) and known is not None
 
-    def _tried(self, address: str, asker: CodeRequester) -> Challenge:
-        """Count the try before looking at it, so that guesses in parallel count too."""
-        attempt = challenges.update(self._hash("address", address), asker.key)
-        attempt = attempt.at(lambda challenge: challenge.tries).add(1)
-        try:
-            tried = self._db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
-        except Missing:
-            raise _wrong() from None
-        except ConditionNotMet:
-            raise TooManyRequests("CODE_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
-        self._limits.count_try(address, asker, self._accounts.now())
-        return tried
-
     def _used(self, challenge: Challenge, address: str, account: Account | None) -> Account:
         """Consume a right code; an address without an account gets one in the same write."""
-        known = challenge.code_hash
-        used = challenges.discard(challenge.address_hash, challenge.asker).when(
-            lambda it: it.code_hash == known
-        )
+        if account is not None:
+            self._checks.end(challenge)
+            return account
+        new = self._accounts.new(address)
         try:
-            if account is not None:
-                self._db.write(used)
-                return account
-            new = self._accounts.new(address)
-            self._db.write(used, new)
-        except (Missing, ConditionNotMet, NotUnique):
-            raise _wrong() from None
+            self._checks.end(challenge, new)
+        except NotUnique:
+            raise self._checks.refusal() from None
         assert new.item is not None
         return new.item
-
-    def _add(self, name: str, window: str, until: datetime, more: int) -> int:
-        start = Allowance(name=name, window=window, until=until)
-        return self._db.apply(allowances.upsert(start).at(lambda it: it.used).add(more)).used
-
-    def _letter(self, note: Note) -> OutgoingMessage:
-        text = self.texts.text(note, note.id, note.recipient)
-        return OutgoingMessage(note.id, note.recipient, text.subject, text.body, note.written)
-
-    def _noted(self, note: Note, changed: Mapping[str, object]) -> None:
-        if changed["state"] == "SENT":
-            self._db.write(notes.discard(note.id))  # it holds a code
-        else:
-            self._db.write(notes.change(note, note.model_copy(update=after_attempt(note, changed))))
 
     def _code_hash(self, address: str, code: str) -> str:
         return self._hash("code", f"{address}\0{code}")
 
     def _hash(self, purpose: str, text: str) -> str:
         return hmac.new(self._secret, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
-
-
-def _wrong() -> Refused:
-    return Refused("CODE_INVALID", _WRONG, "code")

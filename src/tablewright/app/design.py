@@ -4,10 +4,10 @@ of its own the accounts, with the codes and messages of signing in."""
 from datetime import datetime, timedelta
 from typing import Literal
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from tablewright.design import Data, Design, Expires, Keys, Load, Retention, States, Unique
-from tablewright.kit.delivery import State as LetterState
+from tablewright.kit import codes, outbox
 
 KEPT = timedelta(days=30)
 ACCOUNTS = "house_accounts"
@@ -94,51 +94,34 @@ class EndedLogin(BaseModel):
     until: datetime
 
 
-class Challenge(BaseModel):
+class Challenge(codes.Challenge):
     """A code sent to an address, to verify that its requester reads its mail (kit/code_requesters.py)."""
+
+    model_config = ConfigDict(alias_generator=None)
 
     address_hash: str
     asker: str
-    code_hash: str
-    tries: int = 0
-    until: datetime
+    expires_at: datetime = Field(alias="until")
 
 
-class Allowance(BaseModel):
+class Allowance(codes.Allowance):
     """A count within an hour or a day, for the limits of codes (kit/codes.py)."""
 
-    name: str
-    window: str
-    used: int = 0
-    until: datetime
+    expires_at: datetime = Field(alias="until")
 
 
-class Note(BaseModel):
-    """A message with a code, sealed, until it is sent (kit/messages.py). One without a recipient starts as SENT.
+class Note(outbox.Message):
+    """A message with a code, sealed, until it is sent (kit/outbox.py)."""
 
-    `subject` and `body` are of messages from before there were templates.
-    """
+    model_config = ConfigDict(alias_generator=None)
 
-    id: str
-    recipient: str
-    template: str = ""
-    values: dict[str, str] = {}
-    secrets: str | None = None
-    subject: str | None = None
-    body: str | None = None
-    state: LetterState = "PENDING"
-    written: datetime
-    attempts: int = 0
-    tried_at: datetime | None = None
-    error: str | None = None
-    until: datetime
+    message_id: str = Field(alias="id")
+    created_at: datetime = Field(alias="written")
+    expires_at: datetime = Field(alias="until")
 
 
 def _account_key(subject: str) -> None: ...
 def _ended_key(token_id: str) -> None: ...
-def _challenge_key(address_hash: str, asker: str) -> None: ...
-def _allowance_key(name: str, window: str) -> None: ...
-def _note_key(id: str) -> None: ...
 def _turn_key(system: str, job: str) -> None: ...
 def _seeded_key(system: str) -> None: ...
 def _work_key(id: str) -> None: ...
@@ -208,51 +191,34 @@ ended_logins = _accounts.entity(
     load={"put": Load(per_month=20_000, item_bytes=150), "get": Load(per_month=500_000, item_bytes=150)},
 )
 
-challenges = _accounts.entity(
+login_codes = codes.codes_in(
+    _accounts,
     Challenge,
-    _challenge_key,
-    tag="challenge",
+    Allowance,
+    key={"address_hash": str, "asker": str},
     pk="CHALLENGE#{address_hash}",
     sk="ASKER#{asker}",
-    expires=Expires("until"),
-    data={"code_hash": Data.SECRET},
-    retention=Retention(timedelta(minutes=15), "to verify an e-mail address"),
-    load={"put": Load(per_month=5_000, item_bytes=300)},
+    sends=Load(per_month=5_000, item_bytes=300),
+    counts=Load(per_month=25_000, item_bytes=150),
+    purpose="to verify an e-mail address",
 )
 
-allowances = _accounts.entity(
-    Allowance,
-    _allowance_key,
-    tag="allowance",
-    pk="ALLOWANCE#{name}",
-    sk="WINDOW#{window}",
-    expires=Expires("until"),
-    retention=Retention(timedelta(days=1), "to limit how many codes are sent, and guessing"),
-    load={"upsert": Load(per_month=25_000, item_bytes=150)},
-)
-
-notes = _accounts.entity(
+notes = outbox.outbox(
+    app_design,
+    _accounts,
     Note,
-    _note_key,
-    tag="note",
-    pk="NOTE#{id}",
+    key=("message_id",),
+    pk="NOTE#{message_id}",
     sk="NOTE",
-    on={_by_state: Keys("NOTES#{state}", "{written:ms}#{id}")},
-    expires=Expires("until"),
-    data={
-        "recipient": Data.PERSONAL,
-        "secrets": Data.SECRET,
-        "subject": Data.SECRET,
-        "body": Data.SECRET,
-    },
-    retention=Retention(timedelta(minutes=15), "until the code in it has expired"),
-    load={"create": Load(per_month=5_000, item_bytes=500)},
+    on=_by_state,
+    state="NOTES#{state}",
+    tag="note",
+    name="notes_by_state",
+    writes=Load(per_month=5_000, item_bytes=500),
+    reads=Load(per_month=1_300_000, items=0),
+    descending=False,
+    kept=codes.LIFETIME,
 )
-
-
-@app_design.query(notes, on=_by_state, pk="NOTES#{state}", page=50, load=Load(per_month=1_300_000, items=0))
-def notes_by_state(*, state: LetterState) -> None:
-    """Messages that are waiting or failed, oldest first."""
 
 
 @app_design.query(

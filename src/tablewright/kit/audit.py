@@ -35,7 +35,7 @@ from tablewright.design import (
     begins,
 )
 from tablewright.kit.declarations import declared
-from tablewright.kit.tables import Actor, Tables
+from tablewright.kit.tables import Actor, Store
 
 Values: TypeAlias = Mapping[str, JsonValue]
 
@@ -71,7 +71,7 @@ class AuditLog(Generic[A]):
 
     def entry(
         self,
-        tables: Tables,
+        tables: Store,
         owner: str,
         action: str,
         actor: Actor,

@@ -1,4 +1,10 @@
-"""Codes by mail and their limits: length, lifetime, and how many an address and a requester get.
+"""One-time codes and their limits: length, lifetime, and how many an address and a requester get.
+
+    codes = codes_in(table, Challenge, Allowance, key={"phone": str}, pk="PHONE#{phone}", sk="CODE", ...)
+    checks = CodeChecks(codes, store, wrong="That code is wrong. Ask for a new one.")
+    db.write(codes.challenges.put(Challenge(...)), mail)
+    challenge = checks.tried(phone)
+    db.write(codes.end(challenge), what_it_proves)
 
 A code belongs to an address and to its requester (code_requesters.py): the codes and wrong tries of other requesters do
 not affect it.
@@ -9,17 +15,26 @@ neither can be locked out.
 Guessing: of the codes that unknown requesters get in a day the first ten have six digits, which allows fifty guesses;
 the others, and all after the fiftieth wrong one, have twelve, and the mail says why. Every try is counted in the store
 before it is checked, so the limits hold over processes; refusals are the same whether an address is known or not.
+Only a code's keyed hash is stored.
 Elsewhere: app/code_login.py, systems/travel/account/email_login.py, systems/portal/customers/verification.py; for
 numbers of phones, where a signed-in family asks, systems/parental/family/phone_proof.py.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from tablewright.design import Data, DesignTable, Entity, Expires, Load, Retention, Schema, Write
+from tablewright.edge.errors import Refused, TooManyRequests
 from tablewright.kit.code_requesters import CodeRequester
+from tablewright.kit.declarations import declared
+from tablewright.kit.tables import Store
+from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.world import World
 
 LIFETIME, WINDOW, DAY = timedelta(minutes=15), timedelta(hours=1), timedelta(days=1)
@@ -31,6 +46,139 @@ BODY = "Your code is {code}. It works once, for 15 minutes.\nIf you did not ask 
 # (name, window, expiry, more) -> the count of the name in this window, after adding `more`.
 Add: TypeAlias = Callable[[str, str, datetime, int], int]
 Refusal: TypeAlias = Callable[[str, str, int], Exception]
+
+
+class Challenge(BaseModel):
+    """A code that was sent. A system adds whom to, and which requester it belongs to."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+    code_hash: str
+    tries: int = 0
+    expires_at: datetime
+
+
+class Allowance(BaseModel):
+    """How often something was done in an hour or a day."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+    name: str
+    window: str
+    used: int = 0
+    expires_at: datetime
+
+
+C = TypeVar("C", bound=Challenge)
+
+
+@dataclass(frozen=True, slots=True)
+class Codes(Generic[C]):
+    """The codes and counts of one table."""
+
+    key: tuple[str, ...]
+    challenges: Entity[C, ...]
+    allowances: Entity[Allowance, ...]
+
+    def end(self, challenge: C) -> Write[C]:
+        """Remove a code that was right, to be written with what it proves; refused if it was used or replaced."""
+        known = challenge.code_hash
+        return self.discard(challenge).when(lambda it: it.code_hash == known)
+
+    def discard(self, challenge: C) -> Write[C]:
+        """Remove a code, whatever became of it."""
+        return self.challenges.discard(*(getattr(challenge, name) for name in self.key))
+
+    def add(self, name: str, window: str, until: datetime, more: int) -> Write[Allowance]:
+        """Count in a window; `until` is when the count can go."""
+        start = self.allowances.model(name=name, window=window, expires_at=until)
+        return self.allowances.upsert(start).at(lambda it: it.used).add(more)
+
+
+def codes_in(
+    table: DesignTable,
+    challenge: type[C],
+    allowance: type[Allowance],
+    *,
+    key: Mapping[str, Any],
+    pk: str,
+    sk: str,
+    sends: Load,
+    counts: Load,
+    purpose: str,
+    tag: str = "challenge",
+    window: str = "WINDOW#{window}",
+    data: Mapping[str, Data] | None = None,
+    derived: Callable[[str], Mapping[str, str]] = lambda _: {},
+    schema: Schema | None = None,
+) -> Codes[C]:
+    """Codes and their counts in a table. `key` are the fields in `pk` and `sk`, with their types."""
+    challenges = table.entity(
+        challenge,
+        declared("challenge_key", "", **key),
+        tag=tag,
+        pk=pk,
+        sk=sk,
+        derived=derived(tag),
+        schema=schema,
+        expires=Expires("expires_at"),
+        data={**(data or {}), "code_hash": Data.SECRET},
+        retention=Retention(LIFETIME, purpose),
+        load={"put": sends},
+    )
+    allowances = table.entity(
+        allowance,
+        declared("allowance_key", "", name=str, window=str),
+        tag="allowance",
+        pk="ALLOWANCE#{name}",
+        sk=window,
+        derived=derived("allowance"),
+        schema=schema,
+        expires=Expires("expires_at"),
+        retention=Retention(DAY, "to limit how many codes are sent, and guesses"),
+        load={"upsert": counts},
+    )
+    return Codes(tuple(key), challenges, allowances)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeChecks(Generic[C]):
+    """Codes that are entered. `wrong` is the sentence for a wrong one, `error` its kind, `left` the fact that says how
+    many tries are left."""
+
+    codes: Codes[C]
+    store: Store
+    wrong: str
+    error: type[Refused] = Refused
+    too_many: str = "OTP_TRIES"
+    left: str | None = "triesLeft"
+
+    def tried(self, *key: str) -> C:
+        """The code at a key, with this try counted: before it is checked, so that parallel guesses are counted too."""
+        attempt = self.codes.challenges.update(*key).at(lambda it: it.tries).add(1)
+        try:
+            return self.store.db.apply(attempt.when(lambda it: it.tries < TRIES))
+        except Missing:
+            raise self.refusal() from None
+        except ConditionNotMet:
+            words = "Too many wrong codes. Ask for a new one."
+            raise TooManyRequests(self.too_many, words, 60) from None
+
+    def refusal(self, challenge: C | None = None) -> Refused:
+        """The error for a wrong code."""
+        facts = {self.left: TRIES - challenge.tries} if self.left and challenge is not None else None
+        return self.error("CODE_INVALID", self.wrong, "code", facts)
+
+    def end(self, challenge: C, *along: Write[Any]) -> None:
+        """Use up a right code, with what it proves."""
+        try:
+            self.store.db.write(self.codes.end(challenge), *along)
+        except (Missing, ConditionNotMet):
+            raise self.refusal() from None
+
+    def count(self, name: str, window: str, until: datetime, more: int) -> int:
+        """The count of a name in a window, after adding `more`."""
+        return self.store.db.apply(self.codes.add(name, window, until, more)).used
 
 
 @dataclass(frozen=True, slots=True)

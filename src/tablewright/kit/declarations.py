@@ -10,7 +10,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 
-def declared(name: str, about: str, **fields: Any) -> Callable[..., None]:
+def declared(name: str, about: str, /, **fields: Any) -> Callable[..., None]:
     """A function with this name, documentation and these parameters, by position or by name."""
 
     def function(*args: object, **kwargs: object) -> None: ...

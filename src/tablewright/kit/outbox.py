@@ -38,7 +38,7 @@ from tablewright.kit.declarations import declared
 from tablewright.kit.delivery import OutboxDispatch, OutgoingMessage, State
 from tablewright.kit.messages import MessageTemplates, after_attempt
 from tablewright.kit.sealed_text import SealBroken
-from tablewright.kit.tables import Tables
+from tablewright.kit.tables import Store
 
 KEPT = timedelta(days=30)
 
@@ -176,7 +176,7 @@ class Mailbox(Generic[M]):
     """An outbox with its tables and texts. `hide` and `reveal` seal the address of a recipient where it is stored."""
 
     outbox: Outbox[M]
-    tables: Tables
+    tables: Store
     texts: MessageTemplates
     keeps_sent: bool = True
     hide: Callable[[str], str] = _same

@@ -106,13 +106,11 @@ def digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
-class Tables:
-    """A system's tables, with the system's own errors."""
+class Store:
+    """Tables and a clock: moments and ids as they are stored."""
 
-    def __init__(self, db: Db, world: World, design: Design, refusals: Refusals) -> None:
-        self.db, self.world, self._design, self._refusals = db, world, design, refusals
-
-    # --- moments and ids ---
+    def __init__(self, db: Db, world: World) -> None:
+        self.db, self.world = db, world
 
     def now(self) -> datetime:
         """This moment, as fine as it is stored."""
@@ -129,6 +127,14 @@ class Tables:
     def new_timed_id(self, at: datetime) -> str:
         """An id that begins with the time, so that what happened in one moment has an order too."""
         return f"{int(at.timestamp() * 1000):012x}-{self.world.new_id()}"
+
+
+class Tables(Store):
+    """A system's tables, with the system's own errors."""
+
+    def __init__(self, db: Db, world: World, design: Design, refusals: Refusals) -> None:
+        super().__init__(db, world)
+        self._design, self._refusals = design, refusals
 
     # --- reads ---
 

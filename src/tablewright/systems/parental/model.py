@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from tablewright.kit import audit, outbox
+from tablewright.kit import audit, codes, outbox
 from tablewright.systems.parental.policy.shared_networks import not_enforced
 
 Protocol = Literal["TCP", "UDP"]
@@ -117,23 +117,11 @@ class Child(Value):
     version: int = 1
 
 
-class Challenge(Value):
+class Challenge(codes.Challenge):
     """A code on its way to a number, to prove that a guardian holds it."""
 
     family_id: str
     phone: str
-    code_hash: str
-    tries: int = 0
-    expires_at: datetime
-
-
-class Allowance(Value):
-    """How often a limited action was done in an hour, or a day."""
-
-    name: str
-    window: str
-    used: int = 0
-    expires_at: datetime
 
 
 class Turn(Value):

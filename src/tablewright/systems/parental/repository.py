@@ -6,7 +6,6 @@ Elsewhere: who may do what (family/families.py).
 
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -32,7 +31,6 @@ from tablewright.systems.parental.model import (
 )
 from tablewright.world import World
 
-E = TypeVar("E", bound=BaseModel)
 MAIL = Path(__file__).parent / "pages" / "mail"
 TURN_KEPT = timedelta(hours=1)
 # How long others may write by what they knew before (an ingester keeps children in memory for a while).

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
-from tablewright.kit import audit, outbox
+from tablewright.kit import audit, codes, outbox
 
 Status = Literal["UNVALIDATED", "VALIDATED", "REGISTERED", "SUSPENDED"]
 BillingCycle = Literal["monthly", "yearly"]
@@ -190,7 +190,7 @@ class AuditEntry(audit.AuditEntry):
     subject_id: str
 
 
-class Challenge(Value):
+class Challenge(codes.Challenge):
     """A one-time secret sent to an address: digits or a link, for a quarter of an hour and five tries of its asker
     (kit/code_requesters.py)."""
 
@@ -198,20 +198,8 @@ class Challenge(Value):
     address: str
     asker: str
     tenant_id: str
-    code_hash: str
     link_hash: str
-    tries: int = 0
     created_at: datetime
-    expires_at: datetime
-
-
-class Allowance(Value):
-    """How often something was done in a window: what rate limits are counted in."""
-
-    name: str
-    window: str
-    used: int = 0
-    expires_at: datetime
 
 
 class Tally(Value):

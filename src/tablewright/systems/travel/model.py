@@ -12,7 +12,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
-from tablewright.kit import audit, outbox
+from tablewright.kit import audit, codes, outbox
 
 RegionType = Literal["country", "us_state", "canadian_province"]
 AuthProvider = Literal["apple", "email"]
@@ -472,23 +472,19 @@ class AuditEntry(audit.AuditEntry, Stored):
     after: dict[str, JsonValue] = Field(default={}, alias="details")
 
 
-class Challenge(Stored):
+class Challenge(codes.Challenge, Stored):
     """A code on its way to an address, to prove that its asker reads its mail (kit/code_requesters.py)."""
+
+    model_config = ConfigDict(alias_generator=None)
 
     email_hmac: str
     asker: str
-    code_hash: str
-    tries: int = 0
-    expires_at: datetime
 
 
-class Allowance(Stored):
+class Allowance(codes.Allowance, Stored):
     """How often something was done in an hour or a day: what limits of codes are counted in (kit/codes.py)."""
 
-    name: str
-    window: str
-    used: int = 0
-    expires_at: datetime
+    model_config = ConfigDict(alias_generator=None)
 
 
 class SpentNonce(Stored):

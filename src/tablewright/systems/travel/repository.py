@@ -4,9 +4,8 @@ Must hold: tombstones are returned only on request (SK-D35). Elsewhere: what a p
 """
 
 from collections.abc import Sequence
-from typing import TypeVar
 
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict, Forbidden, NotFound
@@ -26,9 +25,6 @@ from tablewright.systems.travel.model import (
     Visit,
 )
 from tablewright.world import World
-
-E = TypeVar("E", bound=BaseModel)
-
 
 REFUSALS = Refusals(
     changed=VersionConflict,

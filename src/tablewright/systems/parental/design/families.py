@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, Unique, above, begins, between
 from tablewright.kit.audit import audit as audit_log
+from tablewright.kit.codes import Allowance, codes_in
 from tablewright.kit.outbox import ByOwner
 from tablewright.kit.outbox import outbox as outbox_in
 from tablewright.systems.parental.design.base import (
@@ -14,7 +15,6 @@ from tablewright.systems.parental.design.base import (
     list_index,
 )
 from tablewright.systems.parental.model import (
-    Allowance,
     AuditEntry,
     Challenge,
     Child,
@@ -29,13 +29,12 @@ from tablewright.systems.parental.model import (
 from tablewright.systems.parental.rules import NOISE
 
 __all__ = [
-    "allowances",
     "audit",
-    "challenges",
     "child_by_key",
     "children",
     "children_of_family",
     "children_table",
+    "codes",
     "errands",
     "families",
     "families_after",
@@ -100,8 +99,6 @@ def family_key(family_id: str) -> None: ...
 def report_key(family_id: str) -> None: ...
 def guardian_key(family_id: str, subject: str) -> None: ...
 def invitation_key(invitation_id: str) -> None: ...
-def number_key(family_id: str, phone: str) -> None: ...
-def allowance_key(name: str, window: str) -> None: ...
 def errand_key(errand_id: str) -> None: ...
 def turn_key(name: str) -> None: ...
 
@@ -158,16 +155,19 @@ invitations = families_table.entity(
     retention=Retention(timedelta(days=7), "until it is accepted"),
     load={"create": Load(per_month=2_000, item_bytes=250, transaction=True)},
 )
-challenges = families_table.entity(
+codes = codes_in(
+    families_table,
     Challenge,
-    number_key,
-    tag="number_proof",
+    Allowance,
+    key={"family_id": str, "phone": str},
     pk="FAMILY#{family_id}",
     sk="PROOF#{phone}",
-    expires=Expires("expires_at"),
-    data={"phone": Data.PERSONAL, "code_hash": Data.SECRET},
-    retention=Retention(timedelta(minutes=15), "to verify that a guardian has the phone"),
-    load={"put": Load(per_month=10_000, item_bytes=200, transaction=True)},
+    tag="number_proof",
+    window="{window}",
+    sends=Load(per_month=10_000, item_bytes=200, transaction=True),
+    counts=Load(per_month=20_000, item_bytes=150),
+    purpose="to verify that a guardian has the phone",
+    data={"phone": Data.PERSONAL},
 )
 outbox = outbox_in(
     PARENTAL,
@@ -212,16 +212,6 @@ turns = families_table.entity(
     expires=Expires("expires_at"),
     retention=Retention(timedelta(hours=1), "to keep limits under concurrent writes"),
     load={"change": Load(per_month=50_000, item_bytes=150)},
-)
-allowances = families_table.entity(
-    Allowance,
-    allowance_key,
-    tag="allowance",
-    pk="ALLOWANCE#{name}",
-    sk="{window}",
-    expires=Expires("expires_at"),
-    retention=Retention(timedelta(days=1), "to share limits between processes"),
-    load={"upsert": Load(per_month=20_000, item_bytes=150)},
 )
 errands = families_table.entity(
     Errand,
@@ -286,7 +276,7 @@ def families_after(*, after: str | None = None) -> None:
 
 
 @PARENTAL.query(
-    challenges, pk="FAMILY#{family_id}", sk=begins("PROOF#"), consistent=True, load=Load(per_month=100)
+    codes.challenges, pk="FAMILY#{family_id}", sk=begins("PROOF#"), consistent=True, load=Load(per_month=100)
 )
 def proofs_of_family(*, family_id: str) -> None:
     """Codes on their way to numbers a family says are its own."""

@@ -120,7 +120,7 @@ class Erasing:
 
     def _forget_number(self, child: Child) -> None:
         db = self._repository.db
-        db.write(d.challenges.discard(child.family_id, child.phone))
+        db.write(d.codes.challenges.discard(child.family_id, child.phone))
         # The number may be another child's by now, and so are the events from then on.
         holder = self._repository.child_of_phone(child.phone)
         since = None if holder is None else holder.created_at
@@ -157,10 +157,7 @@ class Erasing:
             return CHILDREN_LEFT
         if now < errand.settles_at:
             return SETTLING  # the family is told by messages that have to leave before they go
-        self._discard(
-            d.challenges.discard(family_id, one.phone)
-            for one in db.all(d.proofs_of_family(family_id=family_id))
-        )
+        self._discard(d.codes.discard(one) for one in db.all(d.proofs_of_family(family_id=family_id)))
         self._discard(d.outbox.discard(one) for one in db.all(d.outbox.of(family_id)))
         self._discard(
             d.audit.entries.discard(family_id, one.audit_at, one.audit_id)
@@ -252,8 +249,8 @@ def scrubbed(entry: AuditEntry, words: list[str]) -> AuditEntry:
     """What happened and when, without the child: its number, its name, what was written about it."""
     subject = entry.subject.partition("/")[0]
     is_theirs = subject in words
-    values = [json.dumps(each, ensure_ascii=False) for each in (entry.before, entry.after)]
-    if not is_theirs and not _names(words, [entry.subject, entry.reason or "", *values]):
+    values = json.dumps([*entry.before.values(), *entry.after.values()], ensure_ascii=False)
+    if not is_theirs and not _names(words, [entry.subject, entry.reason or "", values]):
         return entry
     return entry.model_copy(
         update={

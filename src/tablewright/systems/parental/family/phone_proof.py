@@ -12,12 +12,11 @@ from datetime import timedelta
 from typing import Any
 
 from tablewright.design import Write
-from tablewright.edge.errors import Refused, TooManyRequests
-from tablewright.kit.codes import DAY, LIFETIME, TRIES, WINDOW, WRONG_A_DAY, new_code, seconds_left, span
-from tablewright.mapping import ConditionNotMet, Missing
+from tablewright.edge.errors import TooManyRequests
+from tablewright.kit.codes import DAY, LIFETIME, WINDOW, WRONG_A_DAY, CodeChecks, new_code, seconds_left, span
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.model import Allowance, Challenge
+from tablewright.systems.parental.model import Challenge
 from tablewright.systems.parental.repository import Repository
 
 # To one number by one family; by one family to all numbers; and to one number by all families, in a day: a phone must
@@ -33,6 +32,7 @@ class Numbers:
     def __init__(self, repository: Repository, secret: bytes) -> None:
         self._repository = repository
         self._secret = hashlib.sha256(b"parental numbers" + secret).digest()
+        self._checks = CodeChecks(d.codes, repository, _WRONG)
 
     def start(self, family_id: str, phone: str) -> None:
         """Send a code to a number."""
@@ -41,7 +41,7 @@ class Numbers:
         self._allow(f"family-{family_id}", BY_FAMILY_PER_HOUR)
         self._allow(f"number-{self._hash(number)[:32]}", TO_NUMBER_PER_DAY, DAY)
         now = self._repository.now()
-        to_number, by_family = (self._wrong_today(name) for name in self._guessed(family_id, number))
+        to_number, by_family = (self._count(name, DAY, 0) for name in self._guessed(family_id, number))
         code = new_code(self._repository.world, max(to_number, by_family) >= WRONG_A_DAY)
         challenge = Challenge(
             family_id=family_id,
@@ -54,30 +54,21 @@ class Numbers:
             number, "number code", {"warning": _warning(to_number)}, family_id,
             secrets={"code": code}, until=challenge.expires_at, kept=LIFETIME,
         )  # fmt: skip
-        self._repository.write("NUMBER", d.challenges.put(challenge), message)
+        self._repository.write("NUMBER", d.codes.challenges.put(challenge), message)
 
     def check(self, family_id: str, phone: str, code: str) -> tuple[Write[Any], ...]:
         """The code's end, to be written with what it proves; CODE_INVALID for a wrong one, OTP_TRIES after too many."""
-        challenge = self._tried(family_id, phone)
-        if not hmac.compare_digest(self._hash(family_id, phone, code.strip()), challenge.code_hash):
-            raise Refused("CODE_INVALID", _WRONG, "code", {"triesLeft": TRIES - challenge.tries})
-        known = challenge.code_hash
-        used = d.challenges.discard(family_id, phone).when(lambda c: c.code_hash == known)
-        # It was counted, and was none of them.
-        return used, *(self._one_wrong(name, -1) for name in self._guessed(family_id, phone))
-
-    def _tried(self, family_id: str, phone: str) -> Challenge:
-        """Count the try before looking at it, so that guesses in parallel count too."""
-        attempt = d.challenges.update(family_id, phone).at(lambda challenge: challenge.tries).add(1)
-        try:
-            tried = self._repository.db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
-        except Missing:
-            raise Refused("CODE_INVALID", _WRONG, "code") from None
-        except ConditionNotMet:
-            raise TooManyRequests("OTP_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
+        challenge = self._checks.tried(family_id, phone)
         for name in self._guessed(family_id, phone):
-            self._repository.db.write(self._one_wrong(name, 1))
-        return tried
+            self._count(name, DAY)
+        if not hmac.compare_digest(self._hash(family_id, phone, code.strip()), challenge.code_hash):
+            raise self._checks.refusal(challenge)
+        now = self._repository.now()
+        # It was counted, and was none of them.
+        counts = (
+            d.codes.add(name, span(now, DAY), now + DAY, -1) for name in self._guessed(family_id, phone)
+        )
+        return d.codes.end(challenge), *counts
 
     def _guessed(self, family_id: str, phone: str) -> tuple[str, str]:
         """What wrong codes are counted for: who guesses may try many numbers, or as many families.
@@ -86,28 +77,14 @@ class Numbers:
         """
         return f"wrong-number-{self._hash(phone)[:32]}", f"wrong-family-{self._hash(family_id)[:32]}"
 
-    def _one_wrong(self, name: str, more: int) -> Write[Allowance]:
-        """Today's wrong tries, one more or one less."""
-        return d.allowances.upsert(self._day(name)).at(lambda allowance: allowance.used).add(more)
-
-    def _wrong_today(self, name: str) -> int:
-        day = self._day(name)
-        found = self._repository.db.one(d.allowances.get(day.name, day.window), consistent=True)
-        return found.used if found is not None else 0
-
-    def _day(self, name: str) -> Allowance:
+    def _count(self, name: str, window: timedelta, more: int = 1) -> int:
         now = self._repository.now()
-        return Allowance(name=name, window=now.strftime("%Y-%m-%d"), expires_at=now + timedelta(days=1))
+        return self._checks.count(name, span(now, window), now + window, more)
 
     def _allow(self, name: str, most: int, window: timedelta = WINDOW) -> None:
-        now = self._repository.now()
-        start = Allowance(name=name, window=span(now, window), expires_at=now + window)
-        counted = self._repository.db.apply(
-            d.allowances.upsert(start).at(lambda allowance: allowance.used).add(1)
-        )
-        if counted.used > most:
+        if self._count(name, window) > most:
             words = "Too many codes were requested. Try again later."
-            raise TooManyRequests("OTP_LIMIT", words, seconds_left(now, window))
+            raise TooManyRequests("OTP_LIMIT", words, seconds_left(self._repository.now(), window))
 
     def _hash(self, *parts: str) -> str:
         return hmac.new(self._secret, "\0".join(parts).encode(), hashlib.sha256).hexdigest()

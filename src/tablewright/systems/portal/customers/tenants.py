@@ -303,7 +303,7 @@ class Tenants:
             audit = self._repository.audit("tenants", id, _ERASURE, actor, None, None, reason)
             # Pending secrets are removed in the same transaction: they contain the address.
             secrets = [
-                d.challenges.discard(one.purpose, one.address, one.asker)
+                d.codes.discard(one)
                 for purpose, address in _on_their_way(before)
                 for one in self._repository.db.all(d.challenges_of(purpose=purpose, address=address))
                 if one.tenant_id in ("", id)  # other tenants may have requested the same destination

@@ -9,21 +9,19 @@ import hashlib
 import hmac
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
 from tablewright.design import Write
-from tablewright.edge.errors import NotFound, Refused, TooManyRequests
+from tablewright.edge.errors import NotFound, TooManyRequests
 from tablewright.kit import codes
 from tablewright.kit.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
-from tablewright.kit.codes import TRIES, CodeAllowance, CodeLimits, new_code, warning
+from tablewright.kit.codes import CodeAllowance, CodeChecks, CodeLimits, new_code, warning
 from tablewright.kit.tables import Actor
-from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.errors import RaceLost
-from tablewright.systems.portal.model import Allowance, Challenge, Message, Purpose, Tenant
+from tablewright.systems.portal.model import Challenge, Message, Purpose, Tenant
 from tablewright.systems.portal.repository import SYSTEM, Repository
 
 LIFETIME = codes.LIFETIME
@@ -39,7 +37,8 @@ class Verification:
         """`link` is the address in a mail, with {purpose}, {address} and {secret} in it."""
         self._repository, self._secret, self._link = repository, secret, link
         self.requesters = CodeRequesters(secret, repository.world)
-        self._limits = CodeLimits(lambda text: self._hash(text, "allowance")[:32], self._add)
+        self._checks = CodeChecks(d.codes, repository, _WRONG)
+        self._limits = CodeLimits(lambda text: self._hash(text, "allowance")[:32], self._checks.count)
 
     def start(self, email: str, caller: RequestOrigin = UNKNOWN_ORIGIN) -> str:
         """Send a secret if the address has an open account; the caller cannot tell. Returns the ticket with which the
@@ -80,10 +79,6 @@ class Verification:
             lambda _, words, wait: TooManyRequests("OTP_LIMIT", words, wait),
         )
 
-    def _add(self, name: str, window: str, until: datetime, more: int) -> int:
-        start = Allowance(name=name, window=window, expires_at=until)
-        return self._repository.db.apply(d.allowances.upsert(start).at(lambda it: it.used).add(more)).used
-
     def _send(
         self,
         purpose: Purpose,
@@ -116,7 +111,7 @@ class Verification:
             address if tenant is not None else "", "code", values, challenge.tenant_id or None,
             secrets=secrets, until=challenge.expires_at,
         )  # fmt: skip
-        writes: list[Write[Any]] = [d.challenges.put(challenge), mail]
+        writes: list[Write[Any]] = [d.codes.challenges.put(challenge), mail]
         if tenant is not None:
             # No mail to an address that was erased or changed at the same moment.
             writes.append(self._repository.still_at(tenant))
@@ -145,33 +140,21 @@ class Verification:
         if by_link is not None and tenant_id in (None, by_link.tenant_id):
             self._limits.count_try(address, CodeRequester(by_link.asker), self._repository.now())
             return self._proved(by_link)
-        challenge = self._tried(purpose, address, asker)
+        challenge = self._checks.tried(purpose, address, asker.key)
+        self._limits.count_try(address, asker, self._repository.now())
         if not hmac.compare_digest(given, challenge.code_hash):
-            raise Refused("CODE_INVALID", _WRONG, "code", {"triesLeft": TRIES - challenge.tries})
+            raise self._checks.refusal(challenge)
         return self._proved(challenge)
 
     def _of_link(self, purpose: Purpose, address: str, given: str) -> Challenge | None:
         found = self._repository.db.all(d.challenges_of(purpose=purpose, address=address))
         return next((one for one in found if hmac.compare_digest(given, one.link_hash)), None)
 
-    def _tried(self, purpose: Purpose, address: str, asker: CodeRequester) -> Challenge:
-        """Count the try before checking it, so that parallel guesses are counted too."""
-        attempt = d.challenges.update(purpose, address, asker.key)
-        attempt = attempt.at(lambda challenge: challenge.tries).add(1)
-        try:
-            tried = self._repository.db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
-        except Missing:
-            raise Refused("CODE_INVALID", _WRONG, "code") from None
-        except ConditionNotMet:
-            raise TooManyRequests("OTP_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
-        self._limits.count_try(address, asker, self._repository.now())
-        return tried
-
     def _proved(self, challenge: Challenge) -> Tenant:
         try:
             tenant = self._repository.retried(None, lambda: self._use(challenge))
         except (NotFound, RaceLost):  # another request has used the same secret
-            raise Refused("CODE_INVALID", _WRONG, "code") from None
+            raise self._checks.refusal() from None
         self._limits.count_success(challenge.address, CodeRequester(challenge.asker), self._repository.now())
         return tenant
 
@@ -180,11 +163,9 @@ class Verification:
         # A secret verifies only the address it was sent to, not an account that has changed its address since.
         expected = tenant.email if challenge.purpose == "verify" else tenant.pending_destination_email
         if expected != challenge.address:
-            raise Refused("CODE_INVALID", _WRONG, "code")
+            raise self._checks.refusal()
         rules.check_open(tenant)
-        known = challenge.code_hash
-        used = d.challenges.discard(challenge.purpose, challenge.address, challenge.asker)
-        used = used.when(lambda c: c.code_hash == known)
+        used = d.codes.end(challenge)
         actor = Actor(challenge.address, "system")
         if challenge.purpose == "destination":
             after = self._repository.stamped(

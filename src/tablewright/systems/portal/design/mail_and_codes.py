@@ -1,17 +1,15 @@
 """One-time secrets, limits and the outbox, which expire; and tallies."""
 
-from datetime import timedelta
-
-from tablewright.design import Data, Expires, Load, Retention, begins
+from tablewright.design import Data, Load, Retention, begins
+from tablewright.kit.codes import Allowance, codes_in
 from tablewright.kit.outbox import ByOwner
 from tablewright.kit.outbox import outbox as outbox_in
 from tablewright.systems.portal.design.base import PORTAL
-from tablewright.systems.portal.model import Allowance, Challenge, Kind, Message, Purpose, Tally
+from tablewright.systems.portal.model import Challenge, Kind, Message, Purpose, Tally
 
 __all__ = [
-    "allowances",
-    "challenges",
     "challenges_of",
+    "codes",
     "desk_table",
     "outbox",
     "outbox_index",
@@ -30,31 +28,20 @@ outbox_index = desk_table.gsi("OutboxIndex", pk="outboxKey", sk="outboxAt")
 recipient_index = desk_table.gsi("MailOfTenantIndex", pk="mailOf", sk="mailAt")
 
 
-def challenge_key(purpose: Purpose, address: str, asker: str) -> None: ...
-def allowance_key(name: str, window: str) -> None: ...
 def tally_key(of: Kind) -> None: ...
 
 
-challenges = desk_table.entity(
+codes = codes_in(
+    desk_table,
     Challenge,
-    challenge_key,
-    tag="challenge",
+    Allowance,
+    key={"purpose": Purpose, "address": str, "asker": str},
     pk="CHALLENGE#{purpose}#{address:lower}",
     sk="SECRET#{asker}",
-    expires=Expires("expires_at"),
-    data={"address": Data.PERSONAL, "code_hash": Data.SECRET, "link_hash": Data.SECRET},
-    retention=Retention(timedelta(minutes=15), "to verify that a customer owns an address"),
-    load={"put": Load(per_month=60_000, item_bytes=500, transaction=True)},
-)
-allowances = desk_table.entity(
-    Allowance,
-    allowance_key,
-    tag="allowance",
-    pk="ALLOWANCE#{name}",
-    sk="WINDOW#{window}",
-    expires=Expires("expires_at"),
-    retention=Retention(timedelta(days=1), "to limit how often codes and orders are requested"),
-    load={"upsert": Load(per_month=320_000, item_bytes=150)},
+    sends=Load(per_month=60_000, item_bytes=500, transaction=True),
+    counts=Load(per_month=320_000, item_bytes=150),
+    purpose="to verify that a customer owns an address",
+    data={"address": Data.PERSONAL, "link_hash": Data.SECRET},
 )
 outbox = outbox_in(
     PORTAL,
@@ -93,7 +80,7 @@ tallies = desk_table.entity(
 
 
 @PORTAL.query(
-    challenges, pk="CHALLENGE#{purpose}#{address:lower}", sk=begins("SECRET#"), consistent=True, page=100,
+    codes.challenges, pk="CHALLENGE#{purpose}#{address:lower}", sk=begins("SECRET#"), consistent=True, page=100,
     load=Load(per_month=10_000, items=1, item_bytes=500),
 )  # fmt: skip
 def challenges_of(*, purpose: Purpose, address: str) -> None:

@@ -11,7 +11,6 @@ from datetime import timedelta
 
 from tablewright.edge.errors import TooManyRequests
 from tablewright.systems.portal import design as d
-from tablewright.systems.portal.model import Allowance
 from tablewright.systems.portal.repository import Repository
 
 # For one address: orders that are confirmed by mail, and orders in total.
@@ -39,9 +38,8 @@ class GuestLimits:
     def _one_more(self, address: str, window: str, keep: timedelta) -> int:
         now = self._repository.now()
         digest = hmac.new(self._secret, f"guest order\0{address}".encode(), hashlib.sha256).hexdigest()
-        start = Allowance(name=f"guest-{digest[:32]}", window=now.strftime(window), expires_at=now + keep)
-        write = d.allowances.upsert(start).at(lambda allowance: allowance.used).add(1)
-        return self._repository.db.apply(write).used
+        count = d.codes.add(f"guest-{digest[:32]}", now.strftime(window), now + keep, 1)
+        return self._repository.db.apply(count).used
 
     def _seconds_left(self) -> int:
         now = self._repository.now()

@@ -7,17 +7,15 @@ network (api/router.py).
 """
 
 from dataclasses import replace
-from datetime import datetime
 
 from tablewright.edge.errors import TooManyRequests, Unauthenticated
 from tablewright.kit import codes
 from tablewright.kit.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
-from tablewright.kit.codes import LIFETIME, TRIES, CodeLimits
-from tablewright.mapping import ConditionNotMet, Missing
+from tablewright.kit.codes import LIFETIME, CodeChecks, CodeLimits
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.addresses import email_address
 from tablewright.systems.travel.account.keyring import KeyRing
-from tablewright.systems.travel.model import Allowance, Challenge
+from tablewright.systems.travel.model import Challenge
 from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.repository import Repository
 
@@ -33,7 +31,10 @@ class EmailLogin:
         # With the oldest valid secret: a new one must not reset all counts, nor forget all devices.
         # The label is part of every key, as in CodeRequesters.
         self.requesters = CodeRequesters(keyring.oldest("askers"), repository.world)
-        self._limits = CodeLimits(lambda text: keyring.hmacs("limit", text)[-1][-32:], self._add)
+        self._checks = CodeChecks(
+            d.codes, repository, _WRONG, Unauthenticated, too_many="CODE_TRIES", left="tries_left"
+        )
+        self._limits = CodeLimits(lambda text: keyring.hmacs("limit", text)[-1][-32:], self._checks.count)
 
     def start(self, email: str, caller: RequestOrigin = UNKNOWN_ORIGIN) -> str:
         """Send a code; the asker's one before works no longer. The ticket with which the code may be typed from another
@@ -51,7 +52,7 @@ class EmailLogin:
         # The code is of no use later, so neither is the mail.
         told = {"warning": codes.warning(allowed.wrong)}
         mail = self._outbox.mail(None, address, "code", told, secrets={"code": code}, kept=LIFETIME)
-        self._repository.db.write(d.challenges.put(challenge), mail)
+        self._repository.db.write(d.codes.challenges.put(challenge), mail)
         return self.requesters.ticket(address, asker)
 
     def prove(self, email: str, code: str, caller: RequestOrigin = UNKNOWN_ORIGIN) -> str:
@@ -62,9 +63,8 @@ class EmailLogin:
         is_live = challenge.expires_at > self._repository.now()
         given = f"{address}\0{code.strip()}"
         if not self._keyring.is_hmac(_CODE, given, challenge.code_hash) or not is_live:
-            facts = {"tries_left": TRIES - challenge.tries}
-            raise Unauthenticated("CODE_INVALID", _WRONG, "code", facts)
-        self._use(challenge)
+            raise self._checks.refusal(challenge)
+        self._checks.end(challenge)
         self._limits.count_success(address, asker, self._repository.now())
         return address
 
@@ -73,28 +73,9 @@ class EmailLogin:
     def _tried(self, address: str, asker: CodeRequester) -> Challenge:
         """Count the try before looking at it, so that guesses in parallel count too."""
         # The secret may have been succeeded since the code was sent.
-        for hmac in self._keyring.hmacs(PURPOSE, address):
-            attempt = d.challenges.update(hmac, asker.key).at(lambda challenge: challenge.tries).add(1)
-            try:
-                tried = self._repository.db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
-            except Missing:
-                continue
-            except ConditionNotMet:
-                words = "Too many wrong codes. Please ask for a new one."
-                raise TooManyRequests("CODE_TRIES", words, 60) from None
-            self._limits.count_try(address, asker, self._repository.now())
-            return tried
-        raise Unauthenticated("CODE_INVALID", _WRONG, "code")
-
-    def _use(self, challenge: Challenge) -> None:
-        """A code is used up by being right."""
-        known = challenge.code_hash
-        used = d.challenges.discard(challenge.email_hmac, challenge.asker)
-        try:
-            self._repository.db.write(used.when(lambda it: it.code_hash == known))
-        except (Missing, ConditionNotMet):
-            raise Unauthenticated("CODE_INVALID", _WRONG, "code") from None
-
-    def _add(self, name: str, window: str, until: datetime, more: int) -> int:
-        start = Allowance(name=name, window=window, expires_at=until)
-        return self._repository.db.apply(d.allowances.upsert(start).at(lambda it: it.used).add(more)).used
+        keys = [d.codes.challenges.get(hmac, asker.key) for hmac in self._keyring.hmacs(PURPOSE, address)]
+        known = next((it for it in self._repository.db.many(keys, consistent=True) if it is not None), None)
+        hmac = known.email_hmac if known is not None else self._keyring.hmac(PURPOSE, address)
+        tried = self._checks.tried(hmac, asker.key)
+        self._limits.count_try(address, asker, self._repository.now())
+        return tried

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from tablewright.design import Copy, Data, Expires, Keys, Load, Refresh, Retention, above, begins
+from tablewright.kit.codes import codes_in
 from tablewright.systems.travel.design.base import FORM, SESSIONS_KEPT, TRAVEL, gsi1, gsi2, is_a, table
 from tablewright.systems.travel.model import (
     Allowance,
@@ -18,8 +19,7 @@ from tablewright.systems.travel.model import (
 )
 
 __all__ = [
-    "allowances",
-    "challenges",
+    "codes",
     "devices",
     "devices_of",
     "email_identities",
@@ -142,35 +142,21 @@ sessions = table.entity(
 )
 
 
-def challenge_key(email_hmac: str, asker: str) -> None: ...
-def allowance_key(name: str, window: str) -> None: ...
 def nonce_key(nonce_hash: str) -> None: ...
 
 
-challenges = table.entity(
+codes = codes_in(
+    table,
     Challenge,
-    challenge_key,
-    tag="challenge",
+    Allowance,
+    key={"email_hmac": str, "asker": str},
     pk="EMAIL#{email_hmac}",
     sk="CHALLENGE#{asker}",
-    derived=is_a("challenge"),
+    sends=Load(per_month=5_000, item_bytes=200, transaction=True),
+    counts=Load(per_month=25_000, item_bytes=150),
+    purpose="to prove who reads the mail of an address",
+    derived=is_a,
     schema=FORM,
-    expires=Expires("expires_at"),
-    data={"code_hash": Data.SECRET},
-    retention=Retention(timedelta(minutes=15), "to prove who reads the mail of an address"),
-    load={"put": Load(per_month=5_000, item_bytes=200, transaction=True)},
-)
-allowances = table.entity(
-    Allowance,
-    allowance_key,
-    tag="allowance",
-    pk="ALLOWANCE#{name}",
-    sk="WINDOW#{window}",
-    derived=is_a("allowance"),
-    schema=FORM,
-    expires=Expires("expires_at"),
-    retention=Retention(timedelta(days=1), "to limit the codes sent to an address, and the guesses"),
-    load={"upsert": Load(per_month=25_000, item_bytes=150)},
 )
 nonces = table.entity(
     SpentNonce,

@@ -6,7 +6,7 @@ from tablewright.design import Data, Keys, Load, Retention, begins, between
 from tablewright.kit.audit import audit as audit_log
 from tablewright.kit.outbox import ByOwner
 from tablewright.kit.outbox import outbox as outbox_in
-from tablewright.systems.travel.design.accounts import challenges, devices, email_identities, profiles
+from tablewright.systems.travel.design.accounts import codes, devices, email_identities, profiles
 from tablewright.systems.travel.design.base import AUDIT_KEPT, FORM, TRAVEL, gsi1, gsi2, is_a, table
 from tablewright.systems.travel.design.sync import changes, heads, operations, receipts
 from tablewright.systems.travel.design.visits import visits
@@ -157,6 +157,6 @@ def history_of(*, user_id: str) -> None:
     """All operations of a traveller."""
 
 
-@TRAVEL.query(email_identities, challenges, pk="EMAIL#{email_hmac}", page=10, load=Load(per_month=100))
+@TRAVEL.query(email_identities, codes.challenges, pk="EMAIL#{email_hmac}", page=10, load=Load(per_month=100))
 def address_of(*, email_hmac: str) -> None:
     """All items of an address."""
