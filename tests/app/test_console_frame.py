@@ -61,7 +61,8 @@ def test_one_may_switch_to_somebody_else_and_sign_out(enter: Enter) -> None:
     assert "Ines Mota" in browser.get("/").text
     browser.post("/sign-in", data={"person": "reader_tom"})
     page = browser.get("/").text
-    assert 'aria-label="Tom Okafor: switch person or sign out"' in page
+    assert 'aria-label="Tom Okafor: switch person"' in page
+    assert 'aria-label="Tom Okafor: sign out"' in page
     browser.post("/sign-out")
     assert 'href="/sign-in"' in browser.get("/").text
 
@@ -191,13 +192,26 @@ def test_a_danger_is_confirmed_before_it_happens(enter: Enter) -> None:
     assert "Cancel</a>" in page.text
 
 
-def test_search_finds_pages_tables_and_what_an_area_finds_itself(enter: Enter) -> None:
-    browser = enter("lib_ines")
+def test_the_search_of_the_workbench_finds_pages_tables_and_patterns(enter: Enter) -> None:
+    browser = enter("engineer_rosa")
     assert "Table shelves" in browser.get("/search", params={"q": "shelves"}).text
     assert "Pattern books_by_state" in browser.get("/search", params={"q": "books state"}).text
-    assert "Volume 7" in browser.get("/search", params={"q": "volume"}).text
+    assert "Volume 7" not in browser.get("/search", params={"q": "volume"}).text
     assert "No results" in browser.get("/search", params={"q": "zebra"}).text
     assert "<script>" not in browser.get("/search", params={"q": "<script>"}).text.replace("<script src", "")
+
+
+def test_the_search_of_a_system_finds_its_pages_and_what_its_area_finds_itself(enter: Enter) -> None:
+    browser, path = enter("lib_ines"), "/console/library/search"
+    assert "Volume 7" in browser.get(path, params={"q": "volume"}).text
+    assert '<li><a href="/console/library/add">Add</a></li>' in browser.get(path, params={"q": "add"}).text
+    assert "No results" in browser.get(path, params={"q": "shelves"}).text
+
+
+def test_a_system_without_a_sign_in_page_of_its_own_gets_one(enter: Enter) -> None:
+    door = enter().get("/console/library/add")
+    assert door.url.path == "/console/library/sign-in"
+    assert "<title>Sign in to Library</title>" in door.text
 
 
 def test_files_are_kept_for_a_year_under_the_hash_of_their_content(enter: Enter) -> None:

@@ -95,6 +95,28 @@ def test_each_request_is_a_line_of_json_if_asked_for(tmp_path: Path) -> None:
     assert "SECRET" not in json.dumps(told).upper(), "neither the path nor the query is logged"
 
 
+def test_one_system_alone_is_at_the_root(tmp_path: Path) -> None:
+    given = ("--only", "travel", "--memory", "--no-dynamodb", "--no-seed")
+    with serving(*given, cwd=tmp_path) as (lines, _):
+        url = address(lines, "Skratch")
+        assert address(lines, "API") == f"{url}/travel"
+        assert not any("console " in line or "API docs" in line for line in lines)
+        assert get(url).headers["location"] == "/console/travel"
+        assert get(f"{url}/ready").status_code == 200
+        assert get(f"{url}/docs").status_code == get(f"{url}/console/portal").status_code == 404
+
+
+def test_a_system_that_is_unknown_is_said_with_those_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = here("serve", "--only", "shop", "--port", "0")
+    assert (ran.code, ran.out) == (2, "")
+    for name in ("'shop'", "portal (Customer portal)", "parental (Parental controls)", "travel (Skratch)"):
+        assert name in ran.err
+    assert list(tmp_path.iterdir()) == [], "no store is made for a server that does not start"
+
+
 def test_a_port_that_is_taken_is_said_with_what_to_do() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

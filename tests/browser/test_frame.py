@@ -44,7 +44,7 @@ def test_one_signs_in_switches_and_signs_out(open_page: Open) -> None:
     page.get_by_role("link", name="Sign in", exact=True).click()
     page.get_by_role("button", name="Rosa Lindqvist").click()
     page.get_by_text("You are now signed in as Rosa Lindqvist").wait_for()
-    page.locator(".who summary").click()
+    page.locator(".demo-switch summary").click()
     page.get_by_role("button", name="Thandi Nkosi").click()
     page.get_by_text("You are now signed in as Thandi Nkosi").wait_for()
     page.locator(".who summary").click()
@@ -62,7 +62,7 @@ def test_who_asks_for_a_page_first_signs_in_and_then_sees_it(open_page: Open) ->
 def test_on_a_phone_the_areas_are_in_a_drawer_that_needs_no_script(open_page: Open, keep: Keep) -> None:
     page = open_page(width=390, script=False)
     page.goto("/")
-    designs = page.get_by_role("link", name="Designs", exact=True)
+    designs = page.get_by_role("link", name="All designs", exact=True)
     assert not designs.is_visible()
     page.get_by_role("button", name="Menu").click()
     assert designs.is_visible()
@@ -93,8 +93,8 @@ def test_on_a_phone_a_wrong_page_token_is_told_on_a_page_that_fits(browser: Any,
     page.locator('.people button[value="engineer_rosa"]').click()
     assert page.goto("/console/designs/items?table=products&after=wrong").status == 400
     assert looks.overflow(page) <= 0
-    page.get_by_role("link", name="To Designs").click()
-    page.get_by_role("heading", name="Designs", level=1).wait_for()
+    page.get_by_role("link", name="Reset filters").click()
+    page.get_by_role("heading", name="Items", level=1).wait_for()
     context.close()
 
 
@@ -108,7 +108,7 @@ def test_on_a_phone_a_row_of_orders_shows_its_status_and_total_without_scrolling
 
 def test_the_menu_of_people_closes_with_escape_and_by_a_click_elsewhere(open_page: Open) -> None:
     page = open_page("engineer_rosa")
-    menu, summary = page.locator(".who-menu"), page.locator(".who summary")
+    menu, summary = page.locator(".demo-switch .who-menu"), page.locator(".demo-switch summary")
     summary.click()
     assert menu.is_visible()
     page.keyboard.press("Escape")

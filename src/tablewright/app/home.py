@@ -1,17 +1,22 @@
-"""The first page, and the search."""
-
-from collections.abc import Sequence
+"""The first page: of the workbench, or of the one system that a server serves."""
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.app.people import ENGINEER
 from tablewright.app.runtime import Runtime
-from tablewright.edge import Principal
 from tablewright.pages.area import Area
 from tablewright.pages.layout import Console
-from tablewright.pages.search import hits
 
-_MOST_LETTERS = 100
+
+def front_door_router(console: Console, area: Area) -> APIRouter:
+    """The first page of a server of one system: its pages keep their addresses, so that links and mail stay right."""
+    router = console.router()
+
+    @router.get("/")
+    @router.get("/console")
+    def home(request: Request) -> Response:
+        return console.go(area.home_of(area.pages_for(area.local(console.caller(request)))))
+
+    return router
 
 
 def home_router(console: Console, runtime: Runtime) -> APIRouter:
@@ -36,13 +41,6 @@ def home_router(console: Console, runtime: Runtime) -> APIRouter:
         """The common prefix of all pages leads home: a shortened address works too."""
         return console.go("/")
 
-    @router.get("/search")
-    def search(request: Request, q: str = "") -> Response:
-        text = q.strip()[:_MOST_LETTERS]
-        found = hits(request.app.state.areas, console.caller(request), text) if text else []
-        hint = _hint(request.app.state.areas, console.caller(request))
-        return console.page(request, "app/search.html", title="Search", text=text, found=found, hint=hint)
-
     return router
 
 
@@ -59,14 +57,3 @@ def _tries(runtime: Runtime) -> list[tuple[str, str, str]]:
         ("Browse the items", "/console/designs/items", "Every item as stored, identified by the design."),
         ("Read the API docs", "/docs", "Every path with its parameters, schemas and a curl command to try."),
     ]
-
-
-def _hint(areas: Sequence[Area], caller: Principal) -> str:
-    """What a caller may search for. The designs' tables and patterns are words for engineers and visitors alone."""
-    knows_designs = not caller.is_known or ENGINEER in caller.roles
-    examples = [
-        area.finds
-        for area in areas
-        if area.finds and area.pages_for(area.local(caller)) and (not area.is_workbench or knows_designs)
-    ]
-    return f"Try {', '.join(examples)} or a page name." if examples else "Try a page name."

@@ -9,7 +9,7 @@ Elsewhere: what is opened and closed (runtime.py), the command (cli/serve.py), t
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -18,15 +18,17 @@ from tablewright import __version__
 from tablewright.app.accounts import PREFIX
 from tablewright.app.api_docs import docs_router
 from tablewright.app.designs import designs_area, engineer
-from tablewright.app.home import home_router
+from tablewright.app.designs.mail import add_mail
+from tablewright.app.home import front_door_router, home_router
 from tablewright.app.identity import as_of_now, identity_of
 from tablewright.app.mail import Directory
 from tablewright.app.problem_pages import problems_router
 from tablewright.app.runtime import Runtime
-from tablewright.app.sign_in import account_door_router, sign_in_router
+from tablewright.app.sign_in import account_door_router, sign_in_router, staff_door_router
 from tablewright.app.work_pages import work_router
 from tablewright.design import KeyTextUnusable
 from tablewright.edge import SessionCookie, make_app, principal
+from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem, bad_request
 from tablewright.edge.routes import MountedRouter
 from tablewright.edge.security import LOOPBACK_HOSTS
@@ -37,6 +39,7 @@ from tablewright.pages.area import Area
 from tablewright.pages.assets import assets_router
 from tablewright.pages.layout import Console
 from tablewright.pages.page_route import error_page
+from tablewright.pages.search import search_router
 from tablewright.wire.server import is_loopback
 
 # Errors that every system may raise; no system translates them itself.
@@ -86,50 +89,59 @@ def app_of(
     port: int = 8080,
     is_https: bool = False,
     url: str = "",
+    has_workbench: bool = True,
 ) -> FastAPI:
     """Everything in one app. `hosts` are further names it goes by, `url` is how people reach it if that is known.
 
-    Without the demo people sign in to accounts; with `open_sign_up` any e-mail address may create one.
+    Without the demo people sign in to accounts; with `open_sign_up` any e-mail address may create one. Without the
+    workbench the one system of the runtime is all there is.
     """
     # Cookies know no ports: two servers on one machine must not sign each other's people out.
     cookie = SessionCookie(f"tablewright-{port}", secure=is_https)
     find = as_of_now(principal(runtime.verifier, cookie=cookie), runtime.accounts, is_demo)
     keeps_mail = isinstance(runtime.mail.way, Directory)
+    mailbox = "/console/designs/mail" if has_workbench else "/demo/mail"
     console = Console(
-        runtime.world, find, runtime.people, cookie, is_demo, url, keeps_mail,
-        packages_of([each.system for each in runtime.running]), lambda caller: caller.subject.startswith(PREFIX),
-    )  # fmt: skip
+        runtime.world,
+        find,
+        tuple(person for person in runtime.people if has_workbench or person.system),
+        cookie,
+        is_demo,
+        url,
+        mailbox if keeps_mail else "",
+        "/" if has_workbench else "",
+        packages_of([each.system for each in runtime.running]),
+        lambda caller: caller.subject.startswith(PREFIX),
+    )
     areas: list[Area] = [
         each.system.pages(each.service, console, identity_of(find, each.system.name))
         for each in runtime.running
         if each.system.pages is not None
     ]
     guard = engineer(find, is_demo)
-    areas.append(designs_area(runtime, console, guard))
+    if has_workbench:
+        areas.append(designs_area(runtime, console, guard))
     translations = {
         **TRANSLATIONS,
         **{k: v for each in runtime.running for k, v in each.system.translations.items()},
     }
     titles = {each.system.name: each.system.title for each in runtime.running}
     app = make_app(
-        "Tablewright",
+        "Tablewright" if has_workbench else ", ".join(titles.values()),
         runtime.world,
         verifier=runtime.verifier,
         version=__version__,
         routers=[
             runtime.issuer.router(),
             assets_router(console.assets),
-            home_router(console, runtime),
             sign_in_router(console, titles, runtime, open_sign_up),
-            docs_router(console, titles),
             problems_router(console),
-            work_router(console, runtime, guard),
             *(
-                MountedRouter(area.path, account_door_router(console, runtime, area, open_sign_up))
-                for area in areas
-                if area.admits is not None
+                _workbench(runtime, console, areas[-1], titles, guard)
+                if has_workbench
+                else _alone(runtime, console, areas[0])
             ),
-            *(MountedRouter(area.path, area.router) for area in areas),
+            *(part for area in areas for part in _front(runtime, console, area, open_sign_up)),
             *_apis(runtime, find),
         ],
         checks={"store": runtime.is_answering, "integrity": runtime.integrity},
@@ -140,6 +152,38 @@ def app_of(
     app.state.console, app.state.areas, app.state.translations = console, tuple(areas), translations
     _missing_pages_are_pages(app)
     return app
+
+
+def _workbench(
+    runtime: Runtime, console: Console, designs: Area, titles: Mapping[str, str], guard: FindPrincipal
+) -> list[APIRouter]:
+    """The engineers' pages that are not below the designs."""
+    return [
+        home_router(console, runtime),
+        search_router(console, designs),
+        docs_router(console, titles),
+        work_router(console, runtime, guard),
+    ]
+
+
+def _alone(runtime: Runtime, console: Console, area: Area) -> Iterator[APIRouter | MountedRouter]:
+    """What a server of one system has beside its pages; in the demo its mail, which is not sent."""
+    yield front_door_router(console, area)
+    if console.is_demo and console.mailbox:
+        mail = console.router()
+        add_mail(mail, runtime, console, console.identity)
+        yield MountedRouter("/demo", mail)
+
+
+def _front(runtime: Runtime, console: Console, area: Area, open_sign_up: bool) -> Iterator[MountedRouter]:
+    """The pages of an area, after those that the app makes for it: its search and its sign-in to accounts."""
+    if not area.is_workbench:
+        yield MountedRouter(area.path, search_router(console, area))
+        if not area.has_door:
+            yield MountedRouter(area.path, account_door_router(console, runtime, area, open_sign_up))
+        elif not console.is_demo:
+            yield MountedRouter(f"{area.path}/staff", staff_door_router(console, runtime, area))
+    yield MountedRouter(area.path, area.router)
 
 
 def packages_of(systems: Sequence[System]) -> dict[str, str]:

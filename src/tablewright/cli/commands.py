@@ -45,7 +45,7 @@ class Group(Entry):
 
 # In the order in which help lists them.
 COMMANDS: tuple[Command | Group, ...] = (
-    Command("serve", "Run everything in one process: the systems and their APIs, the console, DynamoDB."),
+    Command("serve", "Run everything in one process, or one system: pages, APIs, the workbench, DynamoDB."),
     Command("cost", "Show what a design costs per month on DynamoDB, next to what its author stated."),
     Group(
         "engine",

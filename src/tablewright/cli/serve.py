@@ -1,4 +1,4 @@
-"""`tablewright serve`: every system, the console and the DynamoDB API in one process, until it is stopped.
+"""`tablewright serve`: every system, or one, the workbench and the DynamoDB API in one process, until it is stopped.
 
 Prints the URLs to stdout and the progress of seeding to stderr. SIGTERM or Ctrl-C finishes accepted requests and exits
 0; a second one exits at once, with 130 or 143.
@@ -15,6 +15,7 @@ from tablewright.app.mail import PASSWORD, MailMistake, password_in, smtp_from
 from tablewright.app.progress import Terminal
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import DemoIsForThisMachine, app_of, check_reach
+from tablewright.app.systems import SYSTEMS
 from tablewright.app.token_secret import SecretUnusable
 from tablewright.cli.argument_types import port
 from tablewright.cli.engine_options import add_engine_options, add_server_options, collect_rarely
@@ -28,6 +29,7 @@ from tablewright.edge.connections import raise_file_limit
 from tablewright.edge.json_logs import log_as_json
 from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreInUse
 from tablewright.kit.bucket_objects import ObjectsUnusable
+from tablewright.kit.system import System
 from tablewright.mapping import TableDiffers
 from tablewright.systems.parental.cache import CacheMistake
 from tablewright.systems.travel.account.apple import AppleSettingsUnusable
@@ -38,10 +40,10 @@ from tablewright.wire.server import is_loopback
 
 EXAMPLES = """Anyone can sign in as a demo user, so the server listens only on this machine. With --no-demo-sign-in
 people sign in to accounts with a code sent by e-mail, and another --host is allowed; give the server's host names
-with --name.
+with --name. With --only, one system is served alone: its pages (/ leads there), its API, its jobs and its mail.
 
 tablewright serve
-tablewright serve --port 9000 --no-dynamodb --memory"""
+tablewright serve --only portal --port 9000 --no-dynamodb --memory"""
 ERRORS = (
     CacheMistake, CopiesUnusable, ObjectsUnusable, AppleSettingsUnusable, SecretsAreOthers, TravelSecretUnusable,
     DemoIsForThisMachine, SecretUnusable, MailMistake, StoreInUse, NotAStore, BucketsUnknown, RegionsMistake,
@@ -60,6 +62,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="port of the DynamoDB API on this machine, 0 for a free port (default: %(default)s)",
     )
     dynamodb.add_argument("--no-dynamodb", action="store_true", help="do not serve the DynamoDB API")
+    parser.add_argument(
+        "--only",
+        metavar="SYSTEM",
+        help=f"serve one system and nothing else, without the workbench: {_names()}",
+    )
     parser.add_argument("--no-seed", action="store_true", help="start with empty systems, without demo data")
     parser.add_argument("--no-demo-sign-in", action="store_true", help="disable sign-in as a demo user")
     parser.add_argument(
@@ -145,6 +152,7 @@ def run(given: argparse.Namespace) -> int:
         log_to_stderr()
     raise_file_limit()
     is_demo = not given.no_demo_sign_in
+    systems = _systems(given.only)
     progress = Terminal(sys.stderr, prefix="tablewright: seeding ")
     if is_demo and given.open_sign_up:
         raise UsageError("--open-sign-up needs --no-demo-sign-in")
@@ -157,6 +165,7 @@ def run(given: argparse.Namespace) -> int:
             open_app(
                 given.data,
                 memory=given.memory,
+                systems=systems,
                 url=given.url or url_of(opened),
                 durability=given.durability,
                 dynamodb_port=None if given.no_dynamodb else given.dynamodb_port,
@@ -181,6 +190,7 @@ def run(given: argparse.Namespace) -> int:
                 port=int(url_of(opened).rpartition(":")[2]),
                 is_https=is_https(given),
                 url=given.url or "",
+                has_workbench=given.only is None,
             )
             collect_rarely()
             run_app(
@@ -199,6 +209,18 @@ def run(given: argparse.Namespace) -> int:
     finally:
         progress.end()
     return 0
+
+
+def _names() -> str:
+    return ", ".join(f"{system.name} ({system.title})" for system in SYSTEMS)
+
+
+def _systems(only: str | None) -> tuple[System, ...]:
+    """The systems to serve: all, or the one of this name."""
+    found = tuple(system for system in SYSTEMS if only in (None, system.name))
+    if not found:
+        raise UsageError(f"there is no system '{only}'; the systems are {_names()}")
+    return found
 
 
 def is_https(given: argparse.Namespace) -> bool:
@@ -231,18 +253,23 @@ def _mail(given: argparse.Namespace) -> Any:
 
 def ready_lines(given: argparse.Namespace, url: str, runtime: Runtime) -> str:
     """The URLs and locations, one line each."""
-    lines = [f"console   {url}/"]
-    for each in runtime.running:
-        area = "/console" if each.system.pages else ""
-        lines.append(f"{each.system.title}   {url}{area}/{each.system.name}")
-    lines.append(f"API docs  {url}/docs")
+    if given.only:
+        (system,) = (each.system for each in runtime.running)
+        lines = [f"{system.title}   {url}/", f"API       {url}/{system.name}"]
+    else:
+        lines = [f"console   {url}/"]
+        for each in runtime.running:
+            area = "/console" if each.system.pages else ""
+            lines.append(f"{each.system.title}   {url}{area}/{each.system.name}")
+        lines.append(f"API docs  {url}/docs")
     if runtime.dynamodb_url:
         lines.append(f"DynamoDB  {runtime.dynamodb_url} (any AWS SDK; any keys)")
     lines.append(
         f"data      {'memory, lost at exit' if given.memory else f'{given.data} ({given.durability})'}"
     )
     # Without demo sign-in the first code must be read before anyone can open that page.
-    mail_at = runtime.mail.way.where if given.no_demo_sign_in else f"{url}/console/designs/mail"
+    page = "/demo/mail" if given.only else "/console/designs/mail"
+    mail_at = runtime.mail.way.where if given.no_demo_sign_in else f"{url}{page}"
     lines.append(f"mail      {runtime.mail.way.where if given.smtp else f'not sent; read it at {mail_at}'}")
     if given.copies:
         lines.append(f"copies    once a day to {given.copies}")

@@ -1,7 +1,8 @@
-"""An area of the console: a name on the left, its pages under it, and the routes that answer for them.
+"""An area: the pages of one system (or of the workbench), their menu, and the routes that answer for them.
 
-A system adds an area; the frame around it is the console's. Must hold: a page that requires a role is shown on the
-left only to callers who have it, and its route checks the role too (the list on the left protects nothing).
+Must hold: a page that requires a role is in the menu only of callers who have it, and its route checks the role too
+(the menu protects nothing).
+Elsewhere: an area as one caller sees it (front.py).
 """
 
 from collections.abc import Callable, Sequence
@@ -12,20 +13,22 @@ from fastapi import APIRouter
 from tablewright.edge import Principal
 from tablewright.kit.system import Accent, in_system
 
-SIGN_IN = "/sign-in"  # the server's own sign-in page, for staff; in the demo, for its people
+SIGN_IN = "/sign-in"  # of the workbench; and where the demo's people sign in
 
 
 @dataclass(frozen=True, slots=True)
 class Nav:
-    """A page on the left. `path` is below the area's own; `roles` None is for all callers, empty for all signed in.
+    """A page in the menu. `path` is below the area's own; `roles` None is for all callers, empty for all signed in.
 
     `except_for` are roles with pages of their own: they may open this one, but do not see the link.
+    `icon` is a name in icons.py.
     """
 
     title: str
     path: str = ""
     roles: tuple[str, ...] | None = None
     except_for: tuple[str, ...] = ()
+    icon: str = "docs"
 
     def is_for(self, caller: Principal) -> bool:
         """Whether to show it to a caller who has the roles of this area's system."""
@@ -59,8 +62,8 @@ class Area:
 
     `serves` says whether its pages have anything for a caller; other callers find a description at its address.
     `finds` are examples of what its search finds, for a reader who found nothing.
-    `has_door`: it has a sign-in page of its own, at `door`. Its router answers there, unless `admits` is given: then
-    the page signs in to accounts, and `admits` says which addresses get one there (app/sign_in.py).
+    `has_door`: its router answers at `door`, where its people sign in, and its staff has a page of its own. Else the
+    page is made by app/sign_in.py and signs in to accounts; `admits` says which addresses get one there.
     `is_workbench`: not a system's, so its roles are spelled as in tokens. `scripts` are loaded on its own pages,
     `everywhere` on all pages of the server: files of static/, in this order.
     """
@@ -85,7 +88,15 @@ class Area:
     @property
     def door(self) -> str:
         """Where its people sign in."""
-        return f"{self.path}{SIGN_IN}" if self.has_door else SIGN_IN
+        return SIGN_IN if self.is_workbench else f"{self.path}{SIGN_IN}"
+
+    @property
+    def staff_door(self) -> str:
+        """Where its staff signs in to accounts, if that is another page."""
+        return f"{self.path}/staff{SIGN_IN}" if self.has_door else ""
+
+    def is_door(self, path: str) -> bool:
+        return any(path == at or path.startswith(f"{at}/") for at in (self.door, self.staff_door) if at)
 
     @property
     def path(self) -> str:
@@ -103,6 +114,10 @@ class Area:
         found = tuple(page for page in self.pages if page.is_for(caller))
         return found if not found or self.serves(caller) else ()
 
+    def home_of(self, pages: Sequence[Nav]) -> str:
+        """Where a caller begins who has these pages: at the first one for a role of theirs."""
+        return next((self.href(page) for page in pages if page.roles), self.path)
+
     def has(self, path: str) -> bool:
         """Whether an address is one of this area's."""
         ours = (self.path, *(prefix for prefix, _ in self.also))
@@ -110,7 +125,7 @@ class Area:
 
     def page_at(self, path: str) -> Nav | None:
         """The page a path belongs to: the one with the longest path in front of it; the door belongs to none."""
-        if self.has_door and (path == self.door or path.startswith(f"{self.door}/")):
+        if self.is_door(path):
             return None
         for prefix, page in self.also:
             if path.startswith(prefix + "/"):
@@ -121,6 +136,14 @@ class Area:
         return max(fitting, key=lambda page: len(page.path), default=None)
 
 
+def area_at(areas: Sequence[Area], path: str) -> Area | None:
+    """The area of an address. A server without a workbench has one area, and every address is that area's."""
+    if not any(area.is_workbench for area in areas):
+        return next(iter(areas), None)
+    return next((area for area in areas if area.has(path)), None)
+
+
 def door_at(areas: Sequence[Area], path: str) -> str:
-    """The sign-in page for an address: its area's, or the server's own."""
-    return next((area.door for area in areas if area.has(path)), SIGN_IN)
+    """The sign-in page for an address: its area's, or the workbench's."""
+    found = area_at(areas, path)
+    return found.door if found is not None else SIGN_IN

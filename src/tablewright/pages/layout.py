@@ -24,9 +24,9 @@ from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.kit.system import Person, initials_of
 from tablewright.mapping import Db
 from tablewright.pages import charts, words
-from tablewright.pages.area import Area, Nav
 from tablewright.pages.assets import Asset, assets_of
 from tablewright.pages.forms import Form
+from tablewright.pages.front import Front, front_at
 from tablewright.pages.icons import icon
 from tablewright.pages.lists import Listing, here, listing
 from tablewright.pages.page_route import PageRoute, sign_in_link
@@ -49,52 +49,50 @@ class Crumb:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """An area as one caller sees it on the left: with its pages, if they are in it."""
+class DemoBar:
+    """The bar above the pages of a demo: who the reader is, the people to be instead, ways to its mail and tools."""
 
-    area: Area
-    pages: tuple[Nav, ...]
-    is_here: bool
-    page: Nav | None
+    name: str  # of the reader, "" if not signed in
+    role: str
+    people: tuple[Person, ...]
+    next: str  # where to go as somebody else
+    mailbox: str
+    workbench: str
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """The content of the frame around a page."""
 
-    areas: tuple[Shown, ...]
-    here: Shown | None
+    front: Front
     path: str
-    caller: Principal
+    caller: Principal  # with the roles of the front's system
     person: Person | None
-    people: tuple[Person, ...]
+    people: tuple[Person, ...]  # of the demo, with a home in this front
     flash: tuple[tuple[Tone, str], ...]
     search: str
     is_demo: bool
     keeps_mail: bool
-    sign_in: str  # the sign-in page of the system whose page this is, and the way back here
+    bar: DemoBar | None
+    sign_in: str  # the front's sign-in page, and the way back here
     has_account: bool  # false for a demo user, and for a login that a system issued
-
-    @property
-    def accent(self) -> str:
-        return self.here.area.accent if self.here else "slate"
+    scripts: tuple[str, ...]  # files of static/ that this page loads after the frame's own
+    icon: str  # the file of static/ that browsers show beside the title
 
     @property
     def name(self) -> str:
         """What to call the caller."""
-        if self.person is not None:
-            return self.person.name
-        return str(self.caller.claims.get("name") or self.caller.email or self.caller.subject)
+        return _name_of(self.caller, self.person)
 
     @property
     def initials(self) -> str:
         return initials_of(self.name) or "?"
 
-    @property
-    def scripts(self) -> tuple[str, ...]:
-        """Files of static/ that this page loads after the frame's own."""
-        everywhere = tuple(name for shown in self.areas for name in shown.area.everywhere)
-        return everywhere + (self.here.area.scripts if self.here else ())
+
+def _name_of(caller: Principal, person: Person | None) -> str:
+    if person is not None:
+        return person.name
+    return str(caller.claims.get("name") or caller.email or caller.subject)
 
 
 def _has_none(caller: Principal) -> bool:
@@ -115,7 +113,8 @@ class Console:
     cookie: SessionCookie
     is_demo: bool = True
     url: str = ""  # how people reach us, where that is known
-    keeps_mail: bool = False  # mail is not sent; the page of app/designs/mail.py shows it
+    mailbox: str = ""  # the page of app/designs/mail.py, where mail is shown because it is not sent
+    workbench: str = "/"  # where it begins; "" for a server without one
     packages: Mapping[str, str] = field(default_factory=dict)
     has_account: Callable[[Principal], bool] = _has_none
     environment: Environment = field(init=False, repr=False)
@@ -144,7 +143,7 @@ class Console:
         status: int = 200,
         **values: Any,
     ) -> HTMLResponse:
-        """A page in the frame. `crumbs` are the steps between the area and this page."""
+        """A page in the frame. `crumbs` are the steps between the home page and this one."""
         frame = self._frame(request)
         now = self.world.now()
         made = self.environment.get_template(template).render(
@@ -207,29 +206,46 @@ class Console:
         return found
 
     def _frame(self, request: Request) -> Frame:
-        caller, path = self.caller(request), request.url.path
-        areas = tuple(_shown(area, caller, path) for area in request.app.state.areas)
+        areas, path, whole = request.app.state.areas, request.url.path, self.caller(request)
+        front = front_at(areas, path, whole)
+        caller = front.caller
+        everywhere = tuple(name for area in areas for name in area.everywhere)
+        own_icon = f"{front.system}/icon.svg"
+        person = next((each for each in self.people if each.subject == caller.subject), None)
+        people = tuple(each for each in self.people if _is_at_home(each, front))
         return Frame(
-            areas,
-            next((shown for shown in areas if shown.is_here), None),
+            front,
             path,
             caller,
-            next((person for person in self.people if person.subject == caller.subject), None),
-            self.people,
+            person,
+            people,
             _flash(request),
-            request.query_params.get("q", "") if path == "/search" else "",
+            request.query_params.get("q", "") if path == front.search else "",
             self.is_demo,
-            self.keeps_mail,
+            bool(self.mailbox),
+            self._bar(whole, people, path if front.system else "") if self.is_demo else None,
             sign_in_link(request),
             self.has_account(caller),
+            everywhere + (front.area.scripts if front.area else ()),
+            own_icon if own_icon in self.assets else "icon.svg",
         )
 
+    def _bar(self, caller: Principal, people: tuple[Person, ...], back: str) -> DemoBar:
+        person = next((each for each in self.people if each.subject == caller.subject), None)
+        name, role = _name_of(caller, person), person.role if person else ""
+        others = tuple(each for each in people if each is not person)
+        return DemoBar(name, role, others, back, self.mailbox, self.workbench)
 
-def _shown(area: Area, caller: Principal, path: str) -> Shown:
-    is_here = area.has(path)
-    if not is_here:
-        return Shown(area, (), is_here, None)
-    return Shown(area, area.pages_for(area.local(caller)), is_here, area.page_at(path))
+
+def _is_at_home(person: Person, front: Front) -> bool:
+    """Whether a demo user has pages in this front; the workbench shows all of them."""
+    if not front.system:
+        return True
+    return (
+        person.system == front.system
+        and front.area is not None
+        and front.area.has(person.home or front.area.path)
+    )
 
 
 def note(response: Response, said: str, tone: Tone = "good") -> None:

@@ -23,7 +23,7 @@ from tablewright.edge.problems import Problem
 from tablewright.edge.request_ids import request_id_of
 from tablewright.edge.unusable_keys import unusable_value
 from tablewright.engine.errors import fault
-from tablewright.pages.area import door_at
+from tablewright.pages.area import SIGN_IN, area_at, door_at
 
 log = logging.getLogger("tablewright.app")
 
@@ -110,8 +110,10 @@ def error_page(request: Request, problem: Problem) -> Response:
 def sign_in_link(request: Request) -> str:
     """The sign-in page of the requested page, with the address to return to if it can be opened again."""
     path = request.url.path
-    door = door_at(request.app.state.areas, path)
-    if request.method not in ("GET", "HEAD") or path in ("/", door) or path.startswith(f"{door}/"):
+    area = area_at(request.app.state.areas, path)
+    door = area.door if area is not None else SIGN_IN
+    is_door = path.startswith(SIGN_IN) if area is None else area.is_door(path)
+    if request.method not in ("GET", "HEAD") or path == "/" or is_door:
         return door
     back = path + (f"?{request.url.query}" if request.url.query else "")
     return f"{door}?next={quote(back, safe='')}"

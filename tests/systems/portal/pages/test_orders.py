@@ -324,7 +324,7 @@ def test_customers_are_found_by_part_of_their_address_or_name(enter: Enter, lera
         page = browser.get(f"{HOME}/tenants", params={"q": text})
         assert CUSTOMER in page.text
         assert "kaapbakery" not in page.text
-    assert CUSTOMER in browser.get("/search", params={"q": "springbok"}).text
+    assert CUSTOMER in browser.get(f"{HOME}/search", params={"q": "springbok"}).text
 
 
 # --- an account that ended ---

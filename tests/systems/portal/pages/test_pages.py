@@ -958,7 +958,7 @@ def test_names_from_outside_are_shown_and_never_run(
         assert page.status_code in (200, 422), path
         assert "<script>alert" not in page.text, path
     assert "&lt;script&gt;" in browser.get(f"{HOME}/products").text
-    search = browser.get("/search", params={"q": "<script>"})
+    search = browser.get(f"{HOME}/search", params={"q": "<script>"})
     assert "<script>alert" not in search.text
 
 
@@ -1224,11 +1224,11 @@ def test_a_search_finds_what_one_may_read(
         ("summer", f"{HOME}/campaigns/SUMMER_SPECIAL/details"),
         ("enterprise", f"{HOME}/products/"),
     ):
-        found = browser.get("/search", params={"q": text})
+        found = browser.get(f"{HOME}/search", params={"q": text})
         assert f'href="{href}' in found.text, text
         for other in (enter(), enter(lerato.id)):
-            assert f'href="{href}' not in other.get("/search", params={"q": text}).text, text
-    sold = enter().get("/search", params={"q": "business"})
+            assert f'href="{href}' not in other.get(f"{HOME}/search", params={"q": text}).text, text
+    sold = enter().get(f"{HOME}/search", params={"q": "business"})
     assert f"{HOME}/checkout?plan={BUSINESS}" in sold.text
 
 
@@ -1236,7 +1236,7 @@ def test_a_search_finds_what_one_may_read(
     "text", ["BB-20269999-AAAAAAAA", "BB-20261116-AAAAAAAA", "ord_none", "tenant_none", "a@b", "x"]
 )
 def test_a_search_for_what_is_not_there_finds_nothing_and_does_not_fail(enter: Enter, text: str) -> None:
-    page = enter(THANDI).get("/search", params={"q": text})
+    page = enter(THANDI).get(f"{HOME}/search", params={"q": text})
     assert page.status_code == 200
     assert f'href="{HOME}/orders/ord' not in page.text
 

@@ -240,7 +240,7 @@ def test_who_signs_this_browser_out_on_the_list_is_signed_out(runtime: Runtime, 
         signed_in(client, runtime, "self@example.com")
         enrolled(client, "self")
         assert "the browser you are using" in client.get(f"{HOME}/devices/self/sign-out").text
-        assert client.post(f"{HOME}/devices/self/sign-out").headers["location"] == "/"
+        assert client.post(f"{HOME}/devices/self/sign-out").headers["location"] == SIGN_IN
         assert client.get(HOME).headers["location"].startswith(SIGN_IN)
 
 

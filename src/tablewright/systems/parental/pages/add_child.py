@@ -22,7 +22,6 @@ from tablewright.systems.parental.pages.page import HOME, Look, ParentalPages, r
 
 _NEW = f"{HOME}/children/new"
 # Where the demo shows messages. The number itself is not in the URL: URLs end up in logs and histories.
-MAILBOX = "/console/designs/mail"
 
 
 _PARTS = ("Africa", "America", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
@@ -59,7 +58,7 @@ def _adding(pages: ParentalPages) -> APIRouter:
         return pages.page(
             request, "child_new", title="Add a child", crumbs=(Crumb(family.name, HOME),), family=family,
             form=Form({"timezone": zone, **form.values}, form.errors, form.error), status=status, zones=zones(),
-            action=_NEW, sent=form.get("sent"), mailbox=MAILBOX,
+            action=_NEW, sent=form.get("sent"),
         )  # fmt: skip
 
     @router.get("/children/new", dependencies=[Depends(pages.signed_in)])
@@ -109,7 +108,7 @@ def _renumbering(pages: ParentalPages) -> APIRouter:
     def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
         return pages.child_page(
             request, look, "child_number", tab="/settings", title="Change number", form=form, status=status,
-            sent=form.get("sent"), action=look.at("/number"), mailbox=MAILBOX,
+            sent=form.get("sent"), action=look.at("/number"),
         )  # fmt: skip
 
     @router.get("/children/{key}/number", dependencies=[Depends(pages.signed_in)])

@@ -26,10 +26,10 @@ from tablewright.systems.parental.parental import Parental
 
 _OTHERS = ("operator", "network")  # roles without a family
 PAGES = (
-    Nav("Family", "", (), _OTHERS),
-    Nav("Notices", "notices", (), _OTHERS),
-    Nav("Activity", "activity", (), _OTHERS),
-    Nav("Apps", "apps", (), _OTHERS),
+    Nav("Family", "", (), _OTHERS, icon="people"),
+    Nav("Notices", "notices", (), _OTHERS, icon="bell"),
+    Nav("Activity", "activity", (), _OTHERS, icon="history"),
+    Nav("Apps", "apps", (), _OTHERS, icon="apps"),
     *OPERATOR_PAGES,
 )
 
@@ -61,6 +61,5 @@ def parental_area(parental: Parental, console: Console, who: FindPrincipal) -> A
         about="Parents decide what their children can't use and when; firewalls enforce it.",
         search=finder(parental),
         finds="a child, an app or a rule",
-        has_door=True,
         admits=lambda email: bool(parental.guardians.invited(Actor(email, "", email=email))),
     )

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge.errors import CallerError, NotFound
+from tablewright.edge.problems import forbidden
 from tablewright.edge.routes import gather
 from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form, FormWrong, form_of, posted
@@ -79,8 +80,8 @@ def family_router(pages: ParentalPages) -> APIRouter:
         if actor.role == "operator" and not pages.parental.families.of(actor):
             return pages.console.go(DEVICES)
         if "network" in pages.who(request).roles:
-            said = "This login belongs to a gateway. It reports to the API and has no pages."
-            return pages.console.go("/docs", said, "note")
+            words = "This login belongs to a gateway. It reports to the API and has no pages."
+            raise forbidden("NO_PAGES", words)
         return home_page(pages, request)
 
     gather(router, (part(pages) for part in (_beginning, _settings, _guardians, _invitations)))

@@ -20,12 +20,12 @@ from tablewright.systems.parental.parental import Parental
 
 ROLES = ("operator",)
 OPERATOR_PAGES = (
-    Nav("Firewalls", "devices", ROLES),
-    Nav("Failures", "failures", ROLES),
-    Nav("Rules", "rules", ROLES),
-    Nav("App registry", "registry", ROLES),
-    Nav("Quarantine", "quarantine", ROLES),
-    Nav("Background jobs", "errands", ROLES),
+    Nav("Firewalls", "devices", ROLES, icon="shield"),
+    Nav("Failures", "failures", ROLES, icon="alert"),
+    Nav("Rules", "rules", ROLES, icon="pattern"),
+    Nav("App registry", "registry", ROLES, icon="apps"),
+    Nav("Quarantine", "quarantine", ROLES, icon="box"),
+    Nav("Background jobs", "errands", ROLES, icon="clock"),
 )
 
 

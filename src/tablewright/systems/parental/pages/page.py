@@ -106,7 +106,6 @@ class ParentalPages(SystemPages):
     def words(self, request: Request) -> Mapping[str, Any]:
         return {
             "base": HOME,
-            "is_demo": self.console.is_demo,
             "words": texts,
             "child_path": self.child_path,
         }

@@ -25,16 +25,16 @@ from tablewright.systems.portal.portal import Portal
 
 STAFF = ("support", "admin")
 PAGES = (
-    Nav("Plans and prices"),
-    Nav("My account", "account", ("tenant",)),
-    Nav("Register", "register", ("verified",)),
-    Nav("Overview", "overview", STAFF),
-    Nav("Customers", "tenants", STAFF),
-    Nav("Plans", "products", STAFF),
-    Nav("Campaigns", "campaigns", STAFF),
-    Nav("Orders", "orders", STAFF),
-    Nav("Audit log", "audit", STAFF),
-    Nav("Outbox", "outbox", ("admin",)),
+    Nav("Plans and prices", icon="tag"),
+    Nav("My account", "account", ("tenant",), icon="person"),
+    Nav("Register", "register", ("verified",), icon="check"),
+    Nav("Overview", "overview", STAFF, icon="chart"),
+    Nav("Customers", "tenants", STAFF, icon="people"),
+    Nav("Plans", "products", STAFF, icon="box"),
+    Nav("Campaigns", "campaigns", STAFF, icon="calendar"),
+    Nav("Orders", "orders", STAFF, icon="receipt"),
+    Nav("Audit log", "audit", STAFF, icon="history"),
+    Nav("Outbox", "outbox", ("admin",), icon="mail"),
 )
 
 

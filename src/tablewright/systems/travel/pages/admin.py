@@ -20,9 +20,9 @@ from tablewright.systems.travel.model import REGION_TYPES, OpenStatus
 from tablewright.systems.travel.pages.page import ADMIN, HOME, TravelPages
 
 ADMIN_PAGES = (
-    Nav("Sync", "sync", (ADMIN,)),
-    Nav("Geography", "geography", (ADMIN,)),
-    Nav("Accounts", "accounts", (ADMIN,)),
+    Nav("Sync", "sync", (ADMIN,), icon="sync"),
+    Nav("Geography", "geography", (ADMIN,), icon="globe"),
+    Nav("Accounts", "accounts", (ADMIN,), icon="people"),
 )
 SYNC, ACCOUNTS = f"{HOME}/sync", f"{HOME}/accounts"
 PAGE = 25

@@ -26,15 +26,15 @@ from tablewright.systems.travel.travel import Travel
 
 _ADMIN = (ADMIN,)
 PAGES = (
-    Nav("Map", "", (), except_for=_ADMIN),
-    Nav("Places", "places", (), except_for=_ADMIN),
-    Nav("Timeline", "timeline", (), except_for=_ADMIN),
-    Nav("Statistics", "statistics", (), except_for=_ADMIN),
-    Nav("Share card", "share", (), except_for=_ADMIN),
-    Nav("Conflicts", "conflicts", (), except_for=_ADMIN),
-    Nav("Devices", "devices", (), except_for=_ADMIN),
-    Nav("Settings", "settings", (), except_for=_ADMIN),
-    Nav("Export and import", "export", (), except_for=_ADMIN),
+    Nav("Map", "", (), except_for=_ADMIN, icon="globe"),
+    Nav("Places", "places", (), except_for=_ADMIN, icon="pin"),
+    Nav("Timeline", "timeline", (), except_for=_ADMIN, icon="calendar"),
+    Nav("Statistics", "statistics", (), except_for=_ADMIN, icon="chart"),
+    Nav("Share card", "share", (), except_for=_ADMIN, icon="card"),
+    Nav("Conflicts", "conflicts", (), except_for=_ADMIN, icon="swap"),
+    Nav("Devices", "devices", (), except_for=_ADMIN, icon="device"),
+    Nav("Settings", "settings", (), except_for=_ADMIN, icon="settings"),
+    Nav("Export and import", "export", (), except_for=_ADMIN, icon="transfer"),
     *ADMIN_PAGES,
 )
 

@@ -98,7 +98,9 @@ def devices_router(pages: TravelPages) -> APIRouter:
         is_here = device_id == pages.device_here(request)
         found = pages.travel.devices.revoke(profile.user_id, device_id, profile.user_id)
         if is_here:
-            gone = pages.console.go("/", "You are signed out of Skratch in this browser.", "note")
+            gone = pages.console.go(
+                f"{HOME}/sign-in", "You are signed out of Skratch in this browser.", "note"
+            )
             pages.console.cookie.drop(gone)
             return gone
         return pages.console.go(LIST, f"{found.name} is signed out.")

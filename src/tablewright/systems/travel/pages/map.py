@@ -45,7 +45,7 @@ AWAY_SCRIPTS = (
 _FRAME = (
     "console.css",
     "console.js",
-    "icon.svg",
+    "travel/icon.svg",
     "vendor/htmx-2.0.11.min.js",
     "travel/travel.css",
     "travel/leave.js",

@@ -36,7 +36,7 @@
     root.querySelectorAll("[data-page]").forEach(function (tab) {
       if (tab.dataset.page === this.page) tab.setAttribute("aria-current", "page");
     }, this);
-    document.querySelectorAll('.top a[data-sign-in]').forEach(function (one) { one.hidden = true; });
+    document.querySelectorAll('[data-online], .top a[data-sign-in]').forEach(function (one) { one.hidden = true; });
   }
 
   Away.prototype.find = function (name) { return this.root.querySelector("[data-away=" + name + "]"); };
