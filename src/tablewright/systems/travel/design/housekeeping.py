@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, begins, between
 from tablewright.systems.travel.design.accounts import challenges, devices, email_identities, profiles
-from tablewright.systems.travel.design.base import AUDIT_KEPT, FORM, TRAVEL, gsi1, gsi2, is_a, table
+from tablewright.systems.travel.design.base import AUDIT_KEPT, TRAVEL, gsi1, gsi2, table
 from tablewright.systems.travel.design.sync import changes, heads, operations, receipts
 from tablewright.systems.travel.design.visits import visits
 from tablewright.systems.travel.model import AuditEntry, Block, Erasure, Message, MessageState, Walk
@@ -41,8 +41,6 @@ audit = table.entity(
     tag="audit",
     pk="USER#{user_id}",
     sk="AUDIT#{at:ms}#{audit_id}",
-    derived=is_a("audit"),
-    schema=FORM,
     expires=Expires("at", AUDIT_KEPT),
     data={"actor": Data.PERSONAL, "details": Data.PERSONAL},
     retention=Retention(AUDIT_KEPT, "so that a traveller sees who changed what"),
@@ -55,8 +53,6 @@ messages = table.entity(
     pk="USER#{owner}",
     sk="MESSAGE#{message_id}",
     on={gsi1: Keys("OUTBOX#{state}", "{created_at:ms}#{message_id}")},
-    derived=is_a("message"),
-    schema=FORM,
     expires=Expires("expires_at"),
     data={
         "recipient": Data.PERSONAL,
@@ -81,8 +77,6 @@ erasures = table.entity(
         gsi1: Keys("ERASURES{is_open:when}", "{due_at:ms}#{erasure_id}{is_open:when}"),
         gsi2: Keys("ERASED{is_open:unless}", "{due_at:ms}#{erasure_id}{is_open:unless}"),
     },
-    derived=is_a("erasure"),
-    schema=FORM,
     data={"user_id": Data.PERSONAL, "user_hash": Data.PERSONAL},
     retention=Retention(None, "the proof that an account was erased"),
     load={"create": Load(per_month=50, item_bytes=200)},
@@ -94,8 +88,6 @@ blocks = table.entity(
     pk="USER#{user_id}",
     sk="BLOCK#{blocked_id}",
     on={gsi1: Keys("BLOCKED#{blocked_id}", "USER#{user_id}")},
-    derived=is_a("block"),
-    schema=FORM,
     data={"blocked_id": Data.PERSONAL},
     retention=Retention(None, "while the account is there"),
     load={"put": Load(per_month=100, item_bytes=200)},
@@ -107,8 +99,6 @@ walks = table.entity(
     pk="WALK#{name}",
     sk="WALK",
     version="version",
-    derived=is_a("walk"),
-    schema=FORM,
     retention=Retention(None, "so that a job continues where it stopped"),
     load={"change": Load(per_month=50_000, item_bytes=150)},
 )
