@@ -142,8 +142,8 @@ class Timeline:
             if known:
                 piece = element("path", kind=_class(place, line), d="M1 5H25")
                 sample = element("svg", piece, kind="sample", viewBox="0 0 26 10", aria_hidden="true")
-                figures = (known[-1], sum(known) / len(known), max(known))
-                rows.append((sample, line.name, *map(self.shown, figures)))
+                now, mean, most = known[-1], sum(known) / len(known), max(known)
+                rows.append((sample, line.name, self.shown(now), self.shown(mean), self.shown(most)))
         return rows
 
     def drawn(self) -> Markup:

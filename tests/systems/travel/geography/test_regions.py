@@ -82,7 +82,7 @@ def test_every_retired_code_leads_to_present_ones_and_is_not_one_itself() -> Non
 
 def test_a_region_cannot_be_changed() -> None:
     with pytest.raises(ValidationError):
-        WORLD.of("country")[0].name = "Atlantis"  # type: ignore[misc] # the mistake that is tested
+        WORLD.of("country")[0].name = "Atlantis"
 
 
 def test_the_keys_of_borders_name_the_version_so_that_a_cache_may_keep_them() -> None:
