@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS ?= auto
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test tests quick lint types setup trees browser network redis rxdb properties pictures geography check clean
+.PHONY: run test tests quick lint types setup trees browser network redis properties pictures geography check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
@@ -33,7 +33,7 @@ trees: setup
 	$(BIN)/tablewright terraform $$2 --environment $$3 --to $${tree%/} || exit $$?; done
 
 # mypy runs beside the first tests: some of them wait for other processes, and leave a core to it.
-test: .venv/ready-for-tests browser network redis rxdb lint
+test: .venv/ready-for-tests browser network redis lint
 	@$(MAKE) --no-print-directory --jobs 2 types tests
 
 tests: .venv/ready-for-tests
@@ -72,13 +72,6 @@ redis:
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
 	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server; } \
 	|| echo "make: no redis-server, and no way to install it: the tests with a real Redis will be skipped"
-
-# One client of Skratch's sync is nobody's here: RxDB, from npm. Without node and npm those tests are skipped, and say so.
-rxdb:
-	@[ -d tests/systems/travel/rxdb/node_modules/rxdb ] \
-	|| { command -v npm >/dev/null \
-	     && npm ci --prefix tests/systems/travel/rxdb --ignore-scripts --no-audit --no-fund --loglevel error; } \
-	|| echo "make: no npm, or it cannot install: the tests with RxDB will be skipped"
 
 # Not part of `make test`: twenty times as long, and other examples each time (without CI they are random).
 properties: .venv/ready-for-tests

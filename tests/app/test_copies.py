@@ -18,12 +18,12 @@ from tablewright import Engine, testing
 from tablewright.app.backups import environment_of
 from tablewright.app.copies.job import EVERY, TRY_AGAIN, CopyFailed, bring_further, copies_job, tables_to_copy
 from tablewright.app.copies.restore import restore_tables
-from tablewright.app.copies.store import BucketUnusable, CopiesUnusable, CopyPlace, moment_name, place_of
+from tablewright.app.copies.store import CopiesUnusable, CopyPlace, moment_name, place_of
 from tablewright.app.copies.store_id import kept_id
 from tablewright.app.runtime import open_app
 from tablewright.app.systems import TRAVEL
 from tablewright.client import embedded
-from tablewright.engine.transfer.buckets import DirectoryBuckets
+from tablewright.engine.transfer.buckets import BucketUnusable, DirectoryBuckets
 from tablewright.mapping import Db
 from tablewright.systems.parental.design import DESIGNS as PARENTAL_DESIGNS
 

@@ -11,10 +11,10 @@ from tests.app.test_console_frame import text_of
 
 from tablewright import testing
 from tablewright.app.designs.metrics import SPANS, ms
-from tablewright.app.designs.timelines import Line, Timeline
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
+from tablewright.pages.charts import Line, Timeline
 from tablewright.pages.words import number
 
 PAGE = "/console/designs/metrics"

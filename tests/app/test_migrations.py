@@ -19,7 +19,7 @@ from tests.mapping.migrate.test_phases import followed
 from tablewright import testing
 from tablewright.app.backups import environment_of
 from tablewright.app.copies.store import place_of
-from tablewright.app.designs.migrations import standings
+from tablewright.app.designs.migrations import migration_statuses
 from tablewright.app.migrations import tell_due, tend
 from tablewright.app.runtime import open_app
 from tablewright.app.serve import TRANSLATIONS, app_of
@@ -164,10 +164,10 @@ def test_pages_of_a_design_name_and_read_the_table_that_is_open() -> None:
 def test_the_next_command_of_a_migration_reaches_this_server(tmp_path: Path) -> None:
     with open_app(tmp_path / "my data", systems=(SHOP,), jobs=False, dynamodb_port=0) as runtime:
         migration_context(runtime.call, QUICK).plan()
-        (planned,) = standings(runtime)
+        (planned,) = migration_statuses(runtime)
         assert planned.commands == (f"tablewright migrate run cards-2 --endpoint {runtime.dynamodb_url}",)
     with open_app(tmp_path / "my data", systems=(SHOP,), jobs=False) as runtime:
-        (planned,) = standings(runtime)
+        (planned,) = migration_statuses(runtime)
         (command,) = planned.commands
         assert shlex.split(command)[-2:] == ["--data", str(tmp_path / "my data")]
 
@@ -177,22 +177,22 @@ def test_where_a_migration_stands_is_told_in_words() -> None:
     with open_app(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as runtime:
         (shop,) = runtime.running
         shop.db.write(old_cards.create(Card(id="a", text="one")))
-        assert standings(runtime) == []
+        assert migration_statuses(runtime) == []
         at = migration_context(
             runtime.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
         )
         at.plan()
         begin(at)
-        (copying,) = standings(runtime)
+        (copying,) = migration_statuses(runtime)
         assert (copying.word, copying.open, copying.kept_until) == ("being copied, 0 %", "cards", None)
         followed(at)
         record_report(at, verify(at, at.state()))
         switch(at)
-        (switched,) = standings(runtime)
+        (switched,) = migration_statuses(runtime)
         assert (switched.word, switched.open) == ("switched", "new_cards")
         assert switched.kept_until == switched.since + timedelta(days=30)
         rollback(at)
-        assert [(one.word, one.open) for one in standings(runtime)] == [("rolled back", "cards")]
+        assert [(one.word, one.open) for one in migration_statuses(runtime)] == [("rolled back", "cards")]
 
 
 def test_that_changes_were_missed_is_told_until_it_is_put_right() -> None:
@@ -210,14 +210,16 @@ def test_that_changes_were_missed_is_told_until_it_is_put_right() -> None:
         clock.move(timedelta(days=2))
         runtime.engine.settle()
         advance(at, "me")
-        (told,) = standings(runtime)
+        (told,) = migration_statuses(runtime)
         assert told.word.startswith("being copied again, ")
         assert "were missed because no server was running" in told.next
         followed(at)
         verify_it = (
             "tablewright migrate verify cards-2"  # in memory, without a port: there is no target to name
         )
-        assert [(one.word, one.commands) for one in standings(runtime)] == [("follows", (verify_it,))]
+        assert [(one.word, one.commands) for one in migration_statuses(runtime)] == [
+            ("follows", (verify_it,))
+        ]
 
 
 @pytest.mark.parametrize("end", ["finished", "abandoned"])

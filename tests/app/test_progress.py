@@ -4,7 +4,9 @@ import io
 
 import pytest
 
-from tablewright.app.progress import ProgressSnapshot, Terminal, duration
+from tablewright.app.progress import ProgressSnapshot
+from tablewright.cli.progress import Terminal
+from tablewright.pages.words import duration
 
 
 class Screen(io.StringIO):

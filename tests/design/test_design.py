@@ -121,6 +121,14 @@ def test_a_derived_attribute_is_kept_for_readers_without_the_model() -> None:
     assert pets.update("Rex").at(lambda p: p.age).set(4).derived == {}
 
 
+def test_a_table_with_a_discriminator_has_the_tag_of_its_entity_in_every_item() -> None:
+    design = Design("d")
+    table = design.table("pets", pk="PK", discriminator="item_type")
+    pets = table.entity(Pet, pet_key, tag="pet", pk="PET#{name}")
+    design.build()
+    assert pets.shape.derive({"name": "Rex", "age": 3}) == {"item_type": {"S": "pet"}}
+
+
 # --- environments and facets ---
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.app.json_words import pretty
-from tablewright.pages.charts import Bar, Point, bars, line
+from tablewright.pages.charts import Bar, bars
 from tablewright.pages.icons import icon
 from tablewright.pages.words import (
     ago,
@@ -122,13 +122,6 @@ def test_a_chart_of_short_labels_is_narrow_and_begins_at_the_left() -> None:
     assert max(labels) < 40
     long = bars([Bar("a label that is cut as it is too long", 4, "of all of them, 40 % of")], about="Long")
     assert 'class="chart bars"' in long
-
-
-def test_a_line_begins_at_zero_and_steps_stay_until_they_change() -> None:
-    drawn = line([Point("Jan", 299.99), Point("Feb", 349.99)], about="Price", steps=True)
-    assert "H" in drawn.partition('class="chart-line"')[2].partition("/>")[0]
-    assert "Feb: 349.99" in drawn
-    assert line([], about="Nothing").startswith("<svg")
 
 
 def test_names_between_backticks_are_code_and_the_rest_is_escaped() -> None:

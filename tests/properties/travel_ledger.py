@@ -21,7 +21,7 @@ from tablewright.systems.travel.sync.operations import (
     FieldConflict,
     Result,
     place_id,
-    targets,
+    places_in,
 )
 
 LATEST = 10**9
@@ -116,7 +116,7 @@ class Ledger:
                 place_id(self.user_id, target.region_type, target.region_code),
                 rules.visit_edit(target.entity_data, self.today),
             )
-            for target in targets(edit)
+            for target in places_in(edit)
         ]
 
     def forget(self, entities: Sequence[str]) -> None:

@@ -99,8 +99,9 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     # The product's own reader, cells and names, so that what is stored is what is looked up.
     sys.path.insert(0, str(ROOT / "src"))
+    from region_cells import cells_of_region
+
     from tablewright.systems.travel.geography.borders import read_borders
-    from tablewright.systems.travel.geography.cells import cells_of_region
     from tablewright.systems.travel.geography.names import squeezed
 
     pieces = read_borders(borders[f"{kind}-high.topojson"].decode(), kind)

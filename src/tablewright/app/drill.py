@@ -19,7 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tablewright.client import CallRefused, embedded
+from tablewright.client import CallRefused, embedded, pages
 from tablewright.edge.errors import CallerError
 from tablewright.engine import Regions
 from tablewright.engine.replication.failover import UnreplicatedWrite, failover, rejoin, unreplicated
@@ -255,13 +255,9 @@ def _tenants(regions: Regions) -> str:
 
 
 def _items(regions: Regions, region: str) -> Iterator[dict[str, Any]]:
-    request: dict[str, Any] = {"TableName": _tenants(regions), "ConsistentRead": True}
-    while True:
-        page = regions[region].call("Scan", request)
+    request = {"TableName": _tenants(regions), "ConsistentRead": True}
+    for page in pages(embedded(regions[region]), "Scan", request):
         yield from page["Items"]
-        if "LastEvaluatedKey" not in page:
-            return
-        request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
 
 def _addresses(regions: Regions) -> tuple[int, list[str]]:

@@ -35,13 +35,13 @@ log = logging.getLogger("tablewright.app")
 def migration_work(system: System, call: Call, world: World) -> list[Job[object] | Follower[object]]:
     """The background work for the migrations of a system; empty if it has none."""
     here = environment_of(system.designs)
-    benches = [migration_context(call, one, world=world, environment=here) for one in system.migrations]
+    contexts = [migration_context(call, one, world=world, environment=here) for one in system.migrations]
     work: list[Job[object] | Follower[object]] = [
-        Follower(f"migration {at.name}", partial(_watch, at), at.migration.about) for at in benches
+        Follower(f"migration {at.name}", partial(_watch, at), at.migration.about) for at in contexts
     ]
-    if benches:
+    if contexts:
         about = "Reports old tables that are due to be deleted; deletes the tables of migrations that were rolled back."
-        work.append(Job("migrations", timedelta(hours=1), lambda _: tend(benches), about))
+        work.append(Job("migrations", timedelta(hours=1), lambda _: tend(contexts), about))
     return work
 
 
@@ -74,18 +74,18 @@ def names_of(system: System, table: str) -> list[str]:
     return names
 
 
-def tend(benches: list[MigrationContext]) -> int:
+def tend(contexts: list[MigrationContext]) -> int:
     """Log migrations that are due and delete unneeded tables; returns how many."""
-    return tell_due(benches) + drop_unneeded(benches)
+    return tell_due(contexts) + drop_unneeded(contexts)
 
 
-def drop_unneeded(benches: list[MigrationContext]) -> int:
+def drop_unneeded(contexts: list[MigrationContext]) -> int:
     """Delete the new tables of migrations that were rolled back, once all consumers have read their changes.
 
     Also tables whose deletion failed before: the process ended, or the table was protected.
     """
     dropped = 0
-    for at in benches:
+    for at in contexts:
         state = at.find_state()
         if state is None or not (state.dropping or state.phase == "rolled_back"):
             continue
@@ -102,9 +102,9 @@ def drop_unneeded(benches: list[MigrationContext]) -> int:
     return dropped
 
 
-def tell_due(benches: list[MigrationContext]) -> int:
+def tell_due(contexts: list[MigrationContext]) -> int:
     """Log migrations that should be finished: an old table is not kept for ever."""
-    due = [at for at in benches if is_due(at)]
+    due = [at for at in contexts if is_due(at)]
     for at in due:
         log.warning("a migration is to be finished", extra={"migration": at.name})
     return len(due)

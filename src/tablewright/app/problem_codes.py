@@ -2,15 +2,14 @@
 
 A code is a literal in capitals that is handed to what makes an error: `not_found("ORDER_NOT_FOUND", "There is ...")`,
 `require(who, code="ADMIN_ONLY")`, `code = "STALE"` in a class of errors, `NotFound("order")`.
-Parsing all of the source takes a second, so for one code only the files that mention it are parsed.
 Elsewhere: errors as answers (edge/problems.py), the pages (problem_pages.py).
 """
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 
@@ -70,41 +69,32 @@ class ProblemCode:
 
 @cache
 def problem_codes() -> dict[str, ProblemCode]:
-    """Every code of this server, in the order of the alphabet."""
-    return dict(sorted(_codes_of(_sources()).items()))
-
-
-@lru_cache(1024)  # anyone may ask for any
-def problem_code(code: str) -> ProblemCode | None:
-    """What is known of a code; None if no error has it."""
-    if not _CODE.fullmatch(code):
-        return None
-    noun = code.removesuffix(_NOT_THERE)
-    mention = re.compile(rf'"{code}"|\bNotFound\(\s*"{noun}"'.encode(), re.IGNORECASE)
-    found = _codes_of(source for source in _sources() if mention.search(source)).get(code)
-    if found is None and noun != code:  # the noun is said where it is looked up
-        return ProblemCode(code, (f"There is no such {noun.replace('_', ' ').lower()}.",), (404,))
-    return found
-
-
-@cache
-def _sources() -> tuple[bytes, ...]:
-    """The files that make errors."""
-    home = Path(tablewright.__file__).parent
-    every = (path.read_bytes() for room in _ROOMS for path in sorted((home / room).rglob("*.py")))
-    return tuple(source for source in every if _SIGN.search(source))
-
-
-def _codes_of(sources: Iterable[bytes]) -> dict[str, ProblemCode]:
+    """Every code of this server, in the order of the alphabet. Reading the source takes a second, once."""
     found: dict[str, ProblemCode] = {}
-    for source in sources:
+    for source in _sources():
         for one in _codes_in(ast.parse(source)):
             found[one.code] = _merged(found.get(one.code), one)
     for status in HTTPStatus:  # what the framework refuses has the name of its status
         if status >= 400:
             one = ProblemCode(status.name, (f"{status.description or status.phrase}.",), (status.value,))
             found.setdefault(status.name, one)
+    return dict(sorted(found.items()))
+
+
+def problem_code(code: str) -> ProblemCode | None:
+    """What is known of a code; None if no error has it."""
+    found = problem_codes().get(code)
+    noun = code.removesuffix(_NOT_THERE)
+    if found is None and noun != code and _CODE.fullmatch(code):  # the noun is said where it is looked up
+        return ProblemCode(code, (f"There is no such {noun.replace('_', ' ').lower()}.",), (404,))
     return found
+
+
+def _sources() -> Iterator[bytes]:
+    """The files that make errors."""
+    home = Path(tablewright.__file__).parent
+    every = (path.read_bytes() for room in _ROOMS for path in sorted((home / room).rglob("*.py")))
+    return (source for source in every if _SIGN.search(source))
 
 
 def _merged(known: ProblemCode | None, one: ProblemCode) -> ProblemCode:

@@ -25,6 +25,13 @@ log = logging.getLogger("tablewright.app")
 Job: TypeAlias = Callable[[Progress], JsonValue]
 WRITTEN_EVERY = 2.0
 STOP_SECONDS = 30.0
+# What a state is called on pages, and its tone.
+STATES = {
+    "RUNNING": ("running", "busy"),
+    "DONE": ("done", "good"),
+    "FAILED": ("failed", "bad"),
+    "INTERRUPTED": ("interrupted", "warn"),
+}
 
 
 class WorkStopped(Exception):
@@ -42,7 +49,7 @@ class Works:
         self._stopping = threading.Event()
         self._close_interrupted()
 
-    def start(self, kind: str, title: str, job: Job, *, by: str, unit: str = "") -> Work:
+    def start(self, kind: str, title: str, job: Job, *, by: str) -> Work:
         """Begin, unless the same is running already; what is returned can be looked up by its id."""
         with self._lock:
             for work in self._live.values():
@@ -51,9 +58,7 @@ class Works:
             if self._stopping.is_set():
                 raise WorkStopped("the server is shutting down; start it and try again")
             now = self._world.now()
-            work = Work(
-                id=self._world.new_id(), kind=kind, title=title, by=by, unit=unit, started=now, updated=now
-            )
+            work = Work(id=self._world.new_id(), kind=kind, title=title, by=by, started=now, updated=now)
             self._live[work.id] = work
             thread = threading.Thread(
                 target=self._run, args=(work, job), name=f"tablewright-{kind}", daemon=True
@@ -93,18 +98,18 @@ class Works:
                 self._db.write(works.move(work, after, by="restart"))
 
     def _run(self, work: Work, job: Job) -> None:
-        told = _Teller(self, work)
+        reporter = _Reporter(self, work)
         state: WorkState = "DONE"
         result: JsonValue = None
         error: str | None = None
         try:
-            result = job(told)
+            result = job(reporter)
         except WorkStopped:
             state = "INTERRUPTED"
         except Exception as mistake:
             state, error = "FAILED", f"{type(mistake).__name__}: {mistake}"
             log.error("work failed", extra={"kind": work.kind, "work": work.id, **fault(mistake)})
-        self._finish(told.written, self._live[work.id], state, result, error)
+        self._finish(reporter.written, self._live[work.id], state, result, error)
 
     def _finish(
         self, written: Work, live: Work, state: WorkState, result: JsonValue, error: str | None
@@ -135,7 +140,7 @@ class Works:
         return live
 
 
-class _Teller:
+class _Reporter:
     """The Progress of one job: keeps each step, stores some."""
 
     def __init__(self, owner: Works, work: Work) -> None:

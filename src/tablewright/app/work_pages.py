@@ -7,8 +7,7 @@ from fastapi.responses import JSONResponse
 
 from tablewright.app.design import Work
 from tablewright.app.runtime import Runtime
-from tablewright.app.work import progress_of
-from tablewright.app.work_words import WORDS
+from tablewright.app.work import STATES, progress_of
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import not_found
 from tablewright.pages.charts import Bar
@@ -27,7 +26,7 @@ def work_router(console: Console, runtime: Runtime, allowed: FindPrincipal) -> A
             raise not_found("NO_SUCH_WORK", "There is no such job, or it is older than 30 days.")
         if "text/html" not in request.headers.get("accept", "") and "hx-request" not in request.headers:
             return JSONResponse(as_json(found, runtime.world))
-        word, tone = WORDS[found.state]
+        word, tone = STATES[found.state]
         return console.page(
             request,
             "app/work.html",

@@ -12,7 +12,6 @@ from typing import Any
 
 from tablewright.app.copies.store import CopiesUnusable
 from tablewright.app.mail import PASSWORD, MailMistake, password_in, smtp_from
-from tablewright.app.progress import Terminal
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import DemoIsForThisMachine, app_of, check_reach
 from tablewright.app.systems import SYSTEMS
@@ -21,6 +20,7 @@ from tablewright.cli.argument_types import port
 from tablewright.cli.engine_options import add_engine_options, add_server_options, collect_rarely
 from tablewright.cli.hints import command_hint
 from tablewright.cli.output import UsageError, print_message
+from tablewright.cli.progress import Terminal
 from tablewright.cli.stderr_logs import log_to_stderr
 from tablewright.edge import CannotListen as CannotListenHere
 from tablewright.edge import listening, url_of

@@ -60,13 +60,17 @@ class Design:
         about: str = "",
         followed: bool = False,
         whole: bool = False,
+        discriminator: str = "",
+        schema: Schema | None = None,
     ) -> "DesignTable":
+        """A table. `discriminator` is the attribute in which each item has its entity's tag; `schema` is the default
+        for its entities."""
         self._refuse_closed()
         table = Table(self.name, name, pk, sk, ttl, stream, about, followed, whole)
         if name in self.tables:
             self._note("K016", name, "two tables have this name", "name one of them differently")
         self.tables[name] = table
-        return DesignTable(self, table)
+        return DesignTable(self, table, discriminator, schema)
 
     def environment(self, environment: Environment) -> Environment:
         self._refuse_closed()
@@ -204,8 +208,11 @@ class Design:
 class DesignTable:
     """A table in a design that is being written: the place to add indexes and entities."""
 
-    def __init__(self, design: Design, table: Table) -> None:
+    def __init__(
+        self, design: Design, table: Table, discriminator: str = "", schema: Schema | None = None
+    ) -> None:
         self._design, self.table = design, table
+        self._discriminator, self._schema = discriminator, schema
 
     def gsi(
         self,
@@ -255,15 +262,16 @@ class DesignTable:
         design = self._design
         design._refuse_closed()
         where = f"{design.name}.{tag}"
+        tagged = {self._discriminator: tag} if self._discriminator else {}
         key_templates = design._templates(where, *(text for text in (pk, sk) if text is not None))
         shape = EntitySpec(
             tag, self.table, model, inspect.signature(key), key_templates[0],
             key_templates[1] if len(key_templates) > 1 else None,
-            dict(on or {}), dict(derived or {}), tuple(unique), version,
+            dict(on or {}), {**tagged, **(derived or {})}, tuple(unique), version,
             Expires(expires) if isinstance(expires, str) else expires,
             SoftDelete(soft_delete) if isinstance(soft_delete, str) else soft_delete,
             states, tuple(copies), tuple(immutable), dict(data or {}), retention, dict(load or {}),
-            about or inspect.cleandoc(model.__dict__.get("__doc__") or ""), schema=schema,
+            about or inspect.cleandoc(model.__dict__.get("__doc__") or ""), schema=schema or self._schema,
         )  # fmt: skip
         design._templates(where, *(text for _, text in shape.texts))
         try:

@@ -30,7 +30,6 @@ from tablewright.design import (
     Pattern,
     Query,
     Retention,
-    Schema,
     Write,
     begins,
 )
@@ -125,8 +124,6 @@ def audit(
     at_most: int = 200,
     precision: str = "ms",
     noise: Collection[str] = (),
-    derived: Mapping[str, str] | None = None,
-    schema: Schema | None = None,
 ) -> AuditLog[A]:
     """An audit log in a table. `owner` is the field of the model that `pk` contains; `name` that of the pattern by it.
 
@@ -143,8 +140,6 @@ def audit(
         pk=pk,
         sk=f"AUDIT#{{audit_at:{precision}}}#{{audit_id}}",
         on={index: Keys("{audit_at:month}", "{audit_at}")} if index is not None else None,
-        derived=derived,
-        schema=schema,
         expires=Expires("audit_at", retention.period)
         if retention.then == "deleted" and retention.period is not None
         else None,

@@ -29,7 +29,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from tablewright.design import Data, DesignTable, Entity, Expires, Load, Retention, Schema, Write
+from tablewright.design import Data, DesignTable, Entity, Expires, Load, Retention, Write
 from tablewright.edge.errors import Refused, TooManyRequests
 from tablewright.kit.code_requesters import CodeRequester
 from tablewright.kit.declarations import declared
@@ -109,8 +109,6 @@ def codes_in(
     tag: str = "challenge",
     window: str = "WINDOW#{window}",
     data: Mapping[str, Data] | None = None,
-    derived: Callable[[str], Mapping[str, str]] = lambda _: {},
-    schema: Schema | None = None,
 ) -> Codes[C]:
     """Codes and their counts in a table. `key` are the fields in `pk` and `sk`, with their types."""
     challenges = table.entity(
@@ -119,8 +117,6 @@ def codes_in(
         tag=tag,
         pk=pk,
         sk=sk,
-        derived=derived(tag),
-        schema=schema,
         expires=Expires("expires_at"),
         data={**(data or {}), "code_hash": Data.SECRET},
         retention=Retention(LIFETIME, purpose),
@@ -132,8 +128,6 @@ def codes_in(
         tag="allowance",
         pk="ALLOWANCE#{name}",
         sk=window,
-        derived=derived("allowance"),
-        schema=schema,
         expires=Expires("expires_at"),
         retention=Retention(DAY, "to limit how many codes are sent, and guesses"),
         load={"upsert": counts},

@@ -30,7 +30,6 @@ from tablewright.design import (
     Pattern,
     Query,
     Retention,
-    Schema,
     Write,
 )
 from tablewright.design.patterns import Sort
@@ -126,8 +125,6 @@ def outbox(
     descending: bool = True,
     kept: timedelta = KEPT,
     data: Mapping[str, Data] | None = None,
-    derived: Mapping[str, str] | None = None,
-    schema: Schema | None = None,
 ) -> Outbox[M]:
     """An outbox in a table. `key` are the fields in `pk` and `sk`; `state` is the key of the index `on`."""
     time_key = "{created_at:ms}#{message_id}"
@@ -141,8 +138,6 @@ def outbox(
         pk=pk,
         sk=sk,
         on=places,
-        derived=derived,
-        schema=schema,
         expires=Expires("expires_at"),
         data={
             "recipient": Data.PERSONAL,

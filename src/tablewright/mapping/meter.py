@@ -24,6 +24,14 @@ class Spent:
     write: float = 0.0
     requests: int = 0
 
+    @property
+    def read_per_call(self) -> float:
+        return self.read / (self.calls or 1)
+
+    @property
+    def write_per_call(self) -> float:
+        return self.write / (self.calls or 1)
+
     def __add__(self, other: "Spent") -> "Spent":
         return Spent(
             self.calls + other.calls,

@@ -299,6 +299,5 @@ def environment_of(packages: tuple[tuple[str, str], ...]) -> Environment:
         "asset": lambda name: assets[name].href,
         "icon": icon,
         "bars": charts.bars,
-        "line": charts.line,
     }
     return environment

@@ -25,7 +25,7 @@ from tablewright.systems.travel.sync.operations import (
     Result,
     Target,
     place_id,
-    targets,
+    places_in,
 )
 from tablewright.systems.travel.travel import Travel
 from tablewright.testing import Clock
@@ -279,7 +279,7 @@ class Gadget:
 
 
 def _spots(edit: Edit) -> list[Spot]:
-    return [(target.region_type, target.region_code) for target in targets(edit)]
+    return [(target.region_type, target.region_code) for target in places_in(edit)]
 
 
 def sync_all(*gadgets: Gadget) -> None:

@@ -156,7 +156,7 @@ def test_only_what_waits_for_somebody_is_in_the_list_of_statuses(at: Place, phon
 def as_form_1(at: Place) -> dict[str, Any]:
     """France as the first form had it: the edit lies beside the fields, in a map."""
     (item,) = [item for item in at.items() if item["SK"]["S"] == "VISIT#country#FR"]
-    later = ("schema_version", "notes", "stamps", "edited", "trips", "server_version")
+    later = ("schema_version", "notes", "stamps", "trips", "server_version")
     old = {name: value for name, value in item.items() if name not in later}
     old["entity_data"] = {"M": {"notes": {"S": "from the map"}, "visited_date": {"S": "2024"}}}
     at.call("PutItem", {"TableName": at.db.physical(d.table.table.name), "Item": old})

@@ -19,9 +19,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tablewright.app.copies.store import BucketUnusable, CopiedTable, Copy, CopyPlace, moment_name
+from tablewright.app.copies.store import CopiedTable, Copy, CopyPlace, moment_name
 from tablewright.client import Call, CallRefused
 from tablewright.engine.limits import CLIENT_TOKEN_HOURS
+from tablewright.engine.transfer.buckets import BucketUnusable
 from tablewright.engine.transfer.export_format import home as home_of
 from tablewright.kit.jobs import Job
 from tablewright.mapping import Db
@@ -157,10 +158,6 @@ def _begun(copying: Copying, now: datetime) -> datetime | None:
     return None if at is None or at > now or now - at >= GIVE_UP else at
 
 
-def _begun_key(copying: Copying) -> str:
-    return copying.place.key("begun", f"{copying.store}.json")
-
-
 def _begin(copying: Copying, whole: Sequence[Copy], now: datetime) -> datetime:
     """Another copy, of this moment; what is left of those that never became whole goes."""
     # By their entries, not by what could be read of them: what a damaged one tells of may be the only good copy.
@@ -171,7 +168,8 @@ def _begin(copying: Copying, whole: Sequence[Copy], now: datetime) -> datetime:
         log.warning("parts of copies that are none were removed", extra={"objects": removed})
     # This very moment, not its second: what the jobs before this one filled (schedule.py) has to be in it.
     at = now.astimezone(UTC)
-    copying.place.put(_begun_key(copying), json.dumps({"at": at.isoformat()}).encode())
+    begun = copying.place.key("begun", f"{copying.store}.json")
+    copying.place.put(begun, json.dumps({"at": at.isoformat()}).encode())
     return at
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tablewright.app.copies.job import GIVE_UP
-from tablewright.app.copies.store import BucketUnusable, Copy, CopyPlace, moment_name
+from tablewright.app.copies.store import Copy, CopyPlace, moment_name
+from tablewright.engine.transfer.buckets import BucketUnusable
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class UnderWay:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CopiesStatus:
     """The copies of one store. `trouble` is why its place could not be looked at."""
 
     place: str
@@ -39,9 +40,9 @@ def under_way(place: CopyPlace, now: datetime, store: str = "") -> Sequence[Unde
     ]
 
 
-def standing(place: CopyPlace, store: str, now: datetime) -> Standing:
+def copies_status(place: CopyPlace, store: str, now: datetime) -> CopiesStatus:
     try:
         going = next(iter(under_way(place, now, store)), None)
-        return Standing(place.name, place.newest(store), going)
+        return CopiesStatus(place.name, place.newest(store), going)
     except BucketUnusable as trouble:
-        return Standing(place.name, trouble=trouble.message)
+        return CopiesStatus(place.name, trouble=trouble.message)

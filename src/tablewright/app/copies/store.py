@@ -231,16 +231,3 @@ def _reached(where: str) -> Buckets:
         return buckets_at(where, _REGION, _ACCOUNT, makes=False)
     except BucketsUnknown as unknown:
         raise CopiesUnusable(str(unknown)) from None
-
-
-__all__ = [
-    "BucketUnusable",
-    "CopiedTable",
-    "CopiesUnusable",
-    "Copy",
-    "CopyPlace",
-    "is_new",
-    "made_ready",
-    "moment_name",
-    "place_of",
-]

@@ -12,7 +12,7 @@ import orjson
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ValidationError
 
-from tablewright.app.designs.designs import table_of
+from tablewright.app.designs.designs import indexes_of, table_of
 from tablewright.app.designs.diagrams import Owner, owner_of
 from tablewright.app.designs.secrets import covered, covered_model
 from tablewright.app.json_words import pretty
@@ -70,7 +70,7 @@ def add_browsing(router: APIRouter, runtime: Runtime, console: Console, allowed:
             title=_title(stored, described),
             crumbs=[Crumb("Items", f"/console/designs/items?{urlencode({'table': table})}"), Crumb(table)],
             table=table,
-            **_laid_open(runtime, described, stored, typed),
+            **_item_details(runtime, described, stored, typed),
         )
 
     @router.get("/item", dependencies=guard)
@@ -92,10 +92,6 @@ def describe(runtime: Runtime, table: str) -> dict[str, Any]:
     except CallRefused:
         raise not_found("NO_SUCH_TABLE", "There is no table of this name in the store.") from None
     return found
-
-
-def indexes_of(described: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [*described.get("GlobalSecondaryIndexes", ()), *described.get("LocalSecondaryIndexes", ())]
 
 
 def key_names(schema: Sequence[Mapping[str, str]]) -> list[str]:
@@ -249,7 +245,7 @@ def _title(item: Mapping[str, Value], described: Mapping[str, Any]) -> str:
     return " / ".join(shown(item[name], 40) for name in key_names(described["KeySchema"]))
 
 
-def _laid_open(
+def _item_details(
     runtime: Runtime, described: Mapping[str, Any], stored: dict[str, Value], form: Form
 ) -> dict[str, Any]:
     physical = described["TableName"]
@@ -285,17 +281,15 @@ def _model(shape: EntitySpec | None, stored: Mapping[str, Value]) -> tuple[BaseM
 
 
 def _decoded(shape: EntitySpec | None, model: BaseModel | None) -> list[tuple[str, str, str]]:
+    """Each field with its value, and its data class if it has one."""
     if shape is None or model is None:
         return []
+    given = {name: value for name, value in model.model_dump(mode="json").items() if value is not None}
+    classes = {name: data.value for name, data in shape.data.items()}
     return [
-        (name, value if isinstance(value, str) else orjson.dumps(value).decode(), _data(shape, name))
-        for name, value in model.model_dump(mode="json").items()
-        if value is not None
+        (name, value if isinstance(value, str) else orjson.dumps(value).decode(), classes.get(name, ""))
+        for name, value in given.items()
     ]
-
-
-def _data(shape: EntitySpec, name: str) -> str:
-    return shape.data[name].value if name in shape.data else ""
 
 
 def _standing(index: Mapping[str, Any], stored: Mapping[str, Value]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.app.designs.choices import chosen, refuse_unknown
 from tablewright.app.designs.designs import find_design
 from tablewright.app.runtime import Runtime
 from tablewright.design import Design
@@ -41,7 +42,8 @@ def add_costs(router: APIRouter, runtime: Runtime, console: Console, allowed: Fi
     def cost(request: Request, design: str, form: Annotated[Form, Depends(asked)]) -> Response:
         found, _ = find_design(runtime, design)
         environments = environments_of(found)
-        environment = _chosen(form, "environment", list(environments)) or usual_environment(found).name
+        refuse_unknown(form, ASKED)
+        environment = chosen(form, "environment", list(environments), usual_environment(found).name)
         form, options = _options(Form({**form.values, "environment": environment}))
         try:
             report = cost_of(found, environments[environment], options=options)
@@ -49,7 +51,7 @@ def add_costs(router: APIRouter, runtime: Runtime, console: Console, allowed: Fi
             raise bad_request("NOT_PRICED", f"No price can be calculated: {mistake}.") from None
         # Of some lines the table is one that designs share.
         tables = list(dict.fromkeys([*found.tables, *filter(None, report.by_table)]))
-        table = _chosen(form, "table", tables)
+        table = chosen(form, "table", tables)
         return console.page(
             request,
             "designs/cost.html",
@@ -65,21 +67,6 @@ def add_costs(router: APIRouter, runtime: Runtime, console: Console, allowed: Fi
             tables=tables,
             **_shown(found, report, table, form),
         )
-
-
-def _chosen(form: Form, name: str, choices: list[str]) -> str:
-    """What the address says of a choice, or nothing."""
-    for each in form.values:
-        if each not in ASKED:
-            raise bad_request(
-                "UNKNOWN_CHOICE", f"Unknown parameter {each}; this page takes {', '.join(ASKED)}.", each
-            )
-    given = form.get(name)
-    if given and given not in choices:
-        raise bad_request(
-            "UNKNOWN_CHOICE", f"There is no {name} {given}; choose one of {', '.join(choices)}.", name
-        )
-    return given
 
 
 def _options(form: Form) -> tuple[Form, Options]:

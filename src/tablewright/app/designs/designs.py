@@ -1,13 +1,14 @@
 """Designs, their tables and entities, as they are. Reading only."""
 
+from collections.abc import Mapping
 from typing import Any, get_args
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.app.designs.diagrams import described, key_diagram, key_words, measured, projection
+from tablewright.app.designs.diagrams import described, key_diagram, key_words, projection
 from tablewright.app.designs.states import state_diagram
 from tablewright.app.runtime import Runtime
-from tablewright.design import Design, EntitySpec, Plan, Table
+from tablewright.design import Design, EntitySpec, Load, Plan, Table
 from tablewright.design.cost import usual_environment
 from tablewright.design.prices import PRICES, Prices, RegionHasNoPrices
 from tablewright.design.requests import WriteKind
@@ -43,7 +44,7 @@ def add_designs(router: APIRouter, runtime: Runtime, console: Console, allowed: 
             diagrams=[(table, key_diagram(found, table)) for table in found.tables.values()],
             patterns=[pattern_row(found, plan, spent) for plan in found.plans],
             region=usual_environment(found).region,
-            writes=[measured(name, cost) for name, cost in spent.items() if cost.write],
+            writes=[(name, cost) for name, cost in spent.items() if cost.write],
             unit_bars=_bars(found, spent),
         )
 
@@ -80,7 +81,7 @@ def add_designs(router: APIRouter, runtime: Runtime, console: Console, allowed: 
             physical=live["TableName"],
             diagram=key_diagram(found, here),
             indexes=[index for index in found.indexes if index.table == here],
-            live_indexes=_live_indexes(live),
+            live_indexes={index["IndexName"]: index for index in indexes_of(live)},
             projection=projection,
             shapes=[shape for shape in found.shapes if shape.table == here],
             patterns=[
@@ -127,7 +128,7 @@ def find_design(runtime: Runtime, name: str) -> tuple[Design, Db]:
 
 def pattern_row(design: Design, plan: Plan, spent: dict[str, Spent]) -> dict[str, Any]:
     """A pattern with what it is expected to do and what it has done. A batch is as many calls as it has keys."""
-    cost = measured(plan.name, spent.get(plan.name, Spent()))
+    cost = spent.get(plan.name, Spent())
     calls, prices = calls_of(plan), prices_of(design)
     monthly = prices.cost(cost.read_per_call * calls) if prices and calls is not None and cost.calls else None
     return {"plan": plan, "measured": cost, "calls": calls, "monthly": monthly}
@@ -157,9 +158,8 @@ def _bars(design: Design, spent: dict[str, Spent]) -> list[Bar]:
     return sorted(rows, key=lambda row: -row.value)[:12]
 
 
-def _live_indexes(live: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    kinds = ("GlobalSecondaryIndexes", "LocalSecondaryIndexes")
-    return {index["IndexName"]: index for kind in kinds for index in live.get(kind, ())}
+def indexes_of(described: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [*described.get("GlobalSecondaryIndexes", ()), *described.get("LocalSecondaryIndexes", ())]
 
 
 def _keys(shape: EntitySpec) -> list[tuple[str, str, Any]]:
@@ -169,7 +169,7 @@ def _keys(shape: EntitySpec) -> list[tuple[str, str, Any]]:
     return rows
 
 
-def _operations(shape: EntitySpec, db: Db) -> list[tuple[Any, Any]]:
+def _operations(shape: EntitySpec, db: Db) -> list[tuple[str, Spent, Load | None]]:
     """What was measured of single reads and writes, with the design's own figure beside it."""
     spent = db.meter.spent()
     kinds = ("get", *get_args(WriteKind))
@@ -178,7 +178,7 @@ def _operations(shape: EntitySpec, db: Db) -> list[tuple[Any, Any]]:
         cost = spent.get(f"{shape.tag}.{kind}")
         load = shape.load.get(kind)
         if cost or load:
-            rows.append((measured(kind, cost or Spent()), load))
+            rows.append((kind, cost or Spent(), load))
     return rows
 
 

@@ -3,7 +3,7 @@
 Pure. Elsewhere: pages (designs.py), running patterns (patterns.py), raw items (browse.py).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,6 @@ from markupsafe import Markup
 from tablewright.design import Design, EntitySpec, Index, Table
 from tablewright.design.entity_spec import Guard, KeyAttribute
 from tablewright.design.templates import Part, Template, matcher
-from tablewright.mapping.meter import Spent
 from tablewright.mapping.receipts import TABLE as RECEIPTS
 from tablewright.values import Value
 
@@ -117,17 +116,13 @@ def described(shape: EntitySpec) -> list[Described]:
         Described(
             each.field,
             each.stored,
-            _type(each.kind.letter, each.kind.choices),
+            "one of " + ", ".join(each.kind.choices) if each.kind.choices else _LETTERS[each.kind.letter],
             each.optional,
             tuple(_notes(shape, each.field)),
             shape.data[each.field].value if each.field in shape.data else "",
         )
         for each in shape.attributes
     ]
-
-
-def _type(letter: str, choices: Sequence[str]) -> str:
-    return "one of " + ", ".join(choices) if choices else _LETTERS[letter]
 
 
 def _notes(shape: EntitySpec, field: str) -> list[str]:
@@ -148,19 +143,3 @@ def _notes(shape: EntitySpec, field: str) -> list[str]:
         notes.append("never changes")
     notes += [f"copy of {copy.of}.{copy.source}" for copy in shape.copies if copy.field == field]
     return notes
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What calls of one name have cost since the process began, and in how many requests they were sent."""
-
-    name: str
-    calls: int
-    requests: int
-    read_per_call: float
-    write_per_call: float
-
-
-def measured(name: str, spent: Spent) -> Measured:
-    calls = spent.calls or 1
-    return Measured(name, spent.calls, spent.requests, spent.read / calls, spent.write / calls)

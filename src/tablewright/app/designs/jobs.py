@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from tablewright.app.designs.diagrams import owner_of
-from tablewright.client import Call, units_of
+from tablewright.client import Call, pages, units_of
 from tablewright.design import Design
 from tablewright.engine import Engine
 from tablewright.kit.system import Progress
@@ -24,18 +24,14 @@ def measure(call: Call, physical: str, design: Design | None, table: str, progre
     total = call("DescribeTable", {"TableName": physical})["Table"]["ItemCount"]
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     units, done = 0.0, 0
-    request: dict[str, Any] = {"TableName": physical, "Limit": 500, "ReturnConsumedCapacity": "TOTAL"}
-    while True:
-        answer = call("Scan", request)
+    request = {"TableName": physical, "Limit": 500, "ReturnConsumedCapacity": "TOTAL"}
+    for answer in pages(call, "Scan", request):
         units += sum(each.read for each in units_of("Scan", answer))
         for item in answer["Items"]:
             weight, count = item_size(item), counts[_name(design, table, item)]
             count[0], count[1], count[2] = count[0] + 1, count[1] + weight, max(count[2], weight)
         done += len(answer["Items"])
         progress(done, max(total, done), "items")
-        if "LastEvaluatedKey" not in answer:
-            break
-        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
     entities: list[JsonValue] = [
         {"name": name, "items": count, "bytes": weight, "largest": largest}
         for name, (count, weight, largest) in sorted(counts.items(), key=lambda pair: -pair[1][1])

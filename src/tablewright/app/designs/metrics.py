@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.app.designs.browse import indexes_of
-from tablewright.app.designs.timelines import Line, Timeline
+from tablewright.app.designs.choices import chosen, refuse_unknown
+from tablewright.app.designs.designs import indexes_of
 from tablewright.app.runtime import Runtime
 from tablewright.edge.identity.guards import FindPrincipal
-from tablewright.edge.problems import bad_request, not_found
+from tablewright.edge.problems import not_found
 from tablewright.engine import Engine
 from tablewright.engine.metrics.collector import MetricsCollector
 from tablewright.engine.metrics.names import (
@@ -38,6 +38,7 @@ from tablewright.engine.metrics.names import (
     throttle_events,
 )
 from tablewright.engine.metrics.query import Point
+from tablewright.pages.charts import Line, Timeline
 from tablewright.pages.forms import Form, asked
 from tablewright.pages.layout import Console
 from tablewright.pages.words import number, size
@@ -54,7 +55,7 @@ ASKED = ("table", "region", "span")
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TableMetrics:
     """One table's figures in one span of time."""
 
     metrics: MetricsCollector
@@ -103,11 +104,13 @@ class Look:
 def add_metrics(router: APIRouter, runtime: Runtime, console: Console, allowed: FindPrincipal) -> None:
     @router.get("/metrics", dependencies=[Depends(allowed)])
     def metrics(request: Request, form: Annotated[Form, Depends(asked)]) -> Response:
-        region, span = _chosen(runtime, form)
+        refuse_unknown(form, ASKED)
+        region = chosen(form, "region", list(runtime.regions), runtime.regions.home)
+        span = chosen(form, "span", list(SPANS), "hour")
         engine = runtime.regions[region]
         tables = sorted(engine.tables)
         table = form.get("table") or _busiest(engine, tables)
-        look = look_at(engine, table, span) if table else None
+        figures = table_metrics(engine, table, span) if table else None
         return console.page(
             request,
             "designs/metrics.html",
@@ -119,27 +122,11 @@ def add_metrics(router: APIRouter, runtime: Runtime, console: Console, allowed: 
             span_words=SPANS[span][0],
             step=SPANS[span][2],
             dynamodb=runtime.dynamodb_url,
-            **(_shown(engine, look) if look else {"figures": (), "timelines": (), "operations": ()}),
+            **(_shown(engine, figures) if figures else {"figures": (), "timelines": (), "operations": ()}),
         )
 
 
-def _chosen(runtime: Runtime, form: Form) -> tuple[str, str]:
-    """The region and the span of time that were asked for; an address that says something else is refused."""
-    for name in form.values:
-        if name not in ASKED:
-            raise bad_request(
-                "UNKNOWN_CHOICE", f"Unknown parameter {name}; this page takes {', '.join(ASKED)}.", name
-            )
-    region, span = form.get("region") or runtime.regions.home, form.get("span") or "hour"
-    for name, chosen, choices in (("region", region, list(runtime.regions)), ("span", span, list(SPANS))):
-        if chosen not in choices:
-            raise bad_request(
-                "UNKNOWN_CHOICE", f"There is no {name} {chosen}; choose one of {', '.join(choices)}.", name
-            )
-    return region, span
-
-
-def look_at(engine: Engine, table: str, span: str) -> Look:
+def table_metrics(engine: Engine, table: str, span: str) -> TableMetrics:
     """The table's figures; says so if there is no such table."""
     if table not in engine.tables:
         raise not_found("NO_SUCH_TABLE", "There is no table of this name in the store.")
@@ -148,7 +135,7 @@ def look_at(engine: Engine, table: str, span: str) -> Look:
     # Whole steps, so that a picture does not dance with the second it is asked for.
     steps = int(now.timestamp() // period.total_seconds()) + 1
     end = datetime.fromtimestamp(steps * period.total_seconds(), now.tzinfo)
-    return Look(engine.metrics, table, now, end - back, end, period)
+    return TableMetrics(engine.metrics, table, now, end - back, end, period)
 
 
 def _busiest(engine: Engine, tables: Sequence[str]) -> str:
@@ -164,49 +151,49 @@ def _busiest(engine: Engine, tables: Sequence[str]) -> str:
     return max(tables, key=lambda name: asked_for[name], default="")
 
 
-def _shown(engine: Engine, look: Look) -> dict[str, Any]:
-    described = engine.call("DescribeTable", {"TableName": look.table})["Table"]
+def _shown(engine: Engine, figures: TableMetrics) -> dict[str, Any]:
+    described = engine.call("DescribeTable", {"TableName": figures.table})["Table"]
     indexes = [each["IndexName"] for each in indexes_of(described) if "IndexStatus" in each]
     known = [
         series.detail
-        for series in look.metrics.known()
-        if series.metric == LATENCY and series.table == look.table
+        for series in figures.metrics.known()
+        if series.metric == LATENCY and series.table == figures.table
     ]
-    operations = [row for verb in known if (row := _operation(look, verb))["requests"]]
+    operations = [row for verb in known if (row := _operation(figures, verb))["requests"]]
     operations.sort(key=lambda row: -row["requests"])
     return {
-        "figures": _figures(look, described, operations),
+        "figures": _figures(figures, described, operations),
         "timelines": [
-            _units(look, "Read", CONSUMED_READ, PROVISIONED_READ, MOST_ON_DEMAND_READ, indexes),
-            _units(look, "Write", CONSUMED_WRITE, PROVISIONED_WRITE, MOST_ON_DEMAND_WRITE, indexes),
-            _requests(look, [row["verb"] for row in operations]),
-            _times(look),
-            _refusals(look),
-            _items(look),
-            *_rare(look),
+            _units(figures, "Read", CONSUMED_READ, PROVISIONED_READ, MOST_ON_DEMAND_READ, indexes),
+            _units(figures, "Write", CONSUMED_WRITE, PROVISIONED_WRITE, MOST_ON_DEMAND_WRITE, indexes),
+            _requests(figures, [row["verb"] for row in operations]),
+            _times(figures),
+            _refusals(figures),
+            _items(figures),
+            *_rare(figures),
         ],
         "operations": operations,
     }
 
 
 def _figures(
-    look: Look, described: dict[str, Any], operations: Sequence[dict[str, Any]]
+    figures: TableMetrics, described: dict[str, Any], operations: Sequence[dict[str, Any]]
 ) -> list[tuple[str, str, str]]:
-    throttled = look.total(THROTTLED_REQUESTS)
+    throttled = figures.total(THROTTLED_REQUESTS)
     return [
         ("Requests", number(sum(row["requests"] for row in operations)), ""),
-        ("Read units", number(round(look.total(CONSUMED_READ), 1)), ""),
-        ("Write units", number(round(look.total(CONSUMED_WRITE), 1)), ""),
+        ("Read units", number(round(figures.total(CONSUMED_READ), 1)), ""),
+        ("Write units", number(round(figures.total(CONSUMED_WRITE), 1)), ""),
         ("Throttled", number(throttled), "requests"),
         ("Items", number(described["ItemCount"]), "now"),
         ("Size", size(described["TableSizeBytes"]), "now"),
     ]
 
 
-def _operation(look: Look, verb: str) -> dict[str, Any]:
+def _operation(figures: TableMetrics, verb: str) -> dict[str, Any]:
     """One operation over the whole span, as numbers."""
-    points = look.metrics.series(
-        LATENCY, table=look.table, operation=verb, since=look.start, until=look.end, period=None
+    points = figures.metrics.series(
+        LATENCY, table=figures.table, operation=verb, since=figures.start, until=figures.end, period=None
     )
     whole = points[0] if points else None
     return {
@@ -216,91 +203,95 @@ def _operation(look: Look, verb: str) -> dict[str, Any]:
         "p50": ms(whole.p50 or 0.0) if whole else "",
         "p99": ms(whole.p99 or 0.0) if whole else "",
         "most": ms(whole.most) if whole else "",
-        "returned": number(look.total(RETURNED_ITEMS, operation=verb)) if verb in ("Query", "Scan") else "–",
-        "throttled": look.total(THROTTLED_REQUESTS, operation=verb),
-        "failed": look.total(SYSTEM_ERRORS, operation=verb),
+        "returned": number(figures.total(RETURNED_ITEMS, operation=verb))
+        if verb in ("Query", "Scan")
+        else "–",
+        "throttled": figures.total(THROTTLED_REQUESTS, operation=verb),
+        "failed": figures.total(SYSTEM_ERRORS, operation=verb),
     }
 
 
 def _units(
-    look: Look, kind: str, used: str, provisioned: str, ceiling: str, indexes: Sequence[str]
+    figures: TableMetrics, kind: str, used: str, provisioned: str, ceiling: str, indexes: Sequence[str]
 ) -> Timeline:
     def rate(point: Point) -> float:
-        return point.sum / look.seconds(point)
+        return point.sum / figures.seconds(point)
 
-    lines = [look.line(name or "Table", look.points(used, index=name), rate) for name in ("", *indexes)]
-    limits = look.points(provisioned) or look.points(ceiling)
-    words = "provisioned" if look.points(provisioned) else "maximum"
+    lines = [figures.line(name or "Table", figures.points(used, index=name), rate) for name in ("", *indexes)]
+    limits = figures.points(provisioned) or figures.points(ceiling)
+    words = "provisioned" if figures.points(provisioned) else "maximum"
     if limits:
-        lines.append(look.line(words, limits, lambda point: point.most, missing=None, is_limit=True))
+        lines.append(figures.line(words, limits, lambda point: point.most, missing=None, is_limit=True))
     about = f"{kind} units per second, for the table and each global index."
-    return look.timeline(f"{kind} capacity", about, lines, number_of_few_digits)
+    return figures.timeline(f"{kind} capacity", about, lines, number_of_few_digits)
 
 
-def _requests(look: Look, verbs: Sequence[str]) -> Timeline:
+def _requests(figures: TableMetrics, verbs: Sequence[str]) -> Timeline:
     lines = [
-        look.line(
+        figures.line(
             verb,
-            look.points(LATENCY, operation=verb),
-            lambda point: point.samples * 60 / max(look.seconds(point), 60),
+            figures.points(LATENCY, operation=verb),
+            lambda point: point.samples * 60 / max(figures.seconds(point), 60),
         )
         for verb in verbs
     ]
-    empty = look.line("Requests", [], lambda point: 0.0)
+    empty = figures.line("Requests", [], lambda point: 0.0)
     about = "Successful requests per minute, by operation."
-    return look.timeline("Requests", about, lines or [empty], number_of_few_digits)
+    return figures.timeline("Requests", about, lines or [empty], number_of_few_digits)
 
 
-def _times(look: Look) -> Timeline:
-    points = look.points(LATENCY)
+def _times(figures: TableMetrics) -> Timeline:
+    points = figures.points(LATENCY)
     lines = [
-        look.line("p50", points, lambda point: point.p50, missing=None),
-        look.line("p99", points, lambda point: point.p99, missing=None),
+        figures.line("p50", points, lambda point: point.p50, missing=None),
+        figures.line("p99", points, lambda point: point.p99, missing=None),
     ]
     about = "Time that requests took inside the engine: median (p50) and 99th percentile (p99)."
-    return look.timeline("Latency", about, lines, ms)
+    return figures.timeline("Latency", about, lines, ms)
 
 
-def _refusals(look: Look) -> Timeline:
+def _refusals(figures: TableMetrics) -> Timeline:
     named = {
-        "Throttled reads": (throttle_events("Read"), look.table),
-        "Throttled writes": (throttle_events("Write"), look.table),
-        "Failed conditions": (CONDITION_FAILED, look.table),
-        "Conflicts": (TRANSACTION_CONFLICT, look.table),
+        "Throttled reads": (throttle_events("Read"), figures.table),
+        "Throttled writes": (throttle_events("Write"), figures.table),
+        "Failed conditions": (CONDITION_FAILED, figures.table),
+        "Conflicts": (TRANSACTION_CONFLICT, figures.table),
         "User errors (all tables)": (USER_ERRORS, ""),
     }
     lines = [
-        look.line(words, look.points(metric, table=table), lambda point: point.sum)
+        figures.line(words, figures.points(metric, table=table), lambda point: point.sum)
         for words, (metric, table) in named.items()
     ]
     # If nothing was refused, the first line shows zero: a chart without a line looks broken.
     busy = [line for line in lines if any(line.known)]
-    return look.timeline("Refusals", "Refused requests, by reason.", busy or lines[:1], number_of_few_digits)
+    return figures.timeline(
+        "Refusals", "Refused requests, by reason.", busy or lines[:1], number_of_few_digits
+    )
 
 
-def _items(look: Look) -> Timeline:
-    line = look.line("Items", look.points(ITEM_COUNT), lambda point: point.most, missing=None)
-    bytes_ = look.points(SIZE_BYTES)
+def _items(figures: TableMetrics) -> Timeline:
+    line = figures.line("Items", figures.points(ITEM_COUNT), lambda point: point.most, missing=None)
+    bytes_ = figures.points(SIZE_BYTES)
     about = f"Items in the table ({size(bytes_[-1].most)})." if bytes_ else "Items in the table."
-    return look.timeline("Items", about, [line], number_of_few_digits)
+    return figures.timeline("Items", about, [line], number_of_few_digits)
 
 
-def _rare(look: Look) -> list[Timeline]:
+def _rare(figures: TableMetrics) -> list[Timeline]:
     """What most tables have nothing of."""
     found = []
-    expired = look.line("Expired", look.points(EXPIRED_ITEMS), lambda point: point.sum)
+    expired = figures.line("Expired", figures.points(EXPIRED_ITEMS), lambda point: point.sum)
     if any(expired.known):
         about = "Items deleted by TTL."
-        found.append(look.timeline("Expired items", about, [expired], number_of_few_digits))
+        found.append(figures.timeline("Expired items", about, [expired], number_of_few_digits))
     receiving = [
         series.detail
-        for series in look.metrics.known()
-        if (series.metric, series.table) == (REPLICATION_LATENCY, look.table)
+        for series in figures.metrics.known()
+        if (series.metric, series.table) == (REPLICATION_LATENCY, figures.table)
     ]
     lags = [
-        look.line(
+        figures.line(
             region,
-            look.points(REPLICATION_LATENCY, operation=region),
+            figures.points(REPLICATION_LATENCY, operation=region),
             lambda point: point.p99,
             missing=None,
         )
@@ -308,7 +299,7 @@ def _rare(look: Look) -> list[Timeline]:
     ]
     if any(lag.known for lag in lags):
         about = "Time between a write here and its arrival in each replica (99th percentile)."
-        found.append(look.timeline("Replication", about, lags, ms))
+        found.append(figures.timeline("Replication", about, lags, ms))
     return found
 
 

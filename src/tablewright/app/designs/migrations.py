@@ -23,7 +23,7 @@ _PHASES: dict[str, tuple[str, str, tuple[str, ...], str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MigrationStatus:
     """A migration as the page shows it."""
 
     name: str
@@ -37,7 +37,7 @@ class Standing:
     commands: tuple[str, ...]
 
 
-def standings(runtime: Runtime) -> list[Standing]:
+def migration_statuses(runtime: Runtime) -> list[MigrationStatus]:
     """The migrations that were ever planned here."""
     found = []
     for each in runtime.running:
@@ -46,7 +46,7 @@ def standings(runtime: Runtime) -> list[Standing]:
             at = migration_context(runtime.call, migration, world=runtime.world, environment=here)
             state = at.find_state()
             if state is not None:
-                found.append(_standing(at, state, _target(runtime)))
+                found.append(_status(at, state, _target(runtime)))
     return found
 
 
@@ -57,7 +57,7 @@ def _target(runtime: Runtime) -> list[str]:
     return ["--data", str(runtime.data)] if runtime.data else []
 
 
-def _standing(at: MigrationContext, state: State, target: list[str]) -> Standing:
+def _status(at: MigrationContext, state: State, target: list[str]) -> MigrationStatus:
     word, tone, verbs, after = _PHASES[state.phase]
     if state.is_catching_up and state.missed_since is not None:
         since = f"{state.missed_since:%Y-%m-%d %H:%M} UTC"
@@ -74,7 +74,7 @@ def _standing(at: MigrationContext, state: State, target: list[str]) -> Standing
         if total is not None:
             word = f"{word}, {100 * done // max(total, 1)} %"
     is_kept = state.phase == "switched"
-    return Standing(
+    return MigrationStatus(
         at.name,
         at.migration.about,
         word,

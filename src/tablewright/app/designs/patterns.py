@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from tablewright.app.designs.browse import item_href, open_calls, shown
 from tablewright.app.designs.designs import calls_of, find_design, pattern_row, prices_of
-from tablewright.app.designs.run import Watching, fields, is_asked, request_of, typed
+from tablewright.app.designs.run import RunMeter, fields, is_asked, request_of, typed
 from tablewright.app.designs.secrets import covered_model
 from tablewright.app.json_words import pretty
 from tablewright.app.runtime import Runtime
@@ -70,7 +70,7 @@ def _run(
 ) -> dict[str, Any]:
     _, db = runtime.designs[design.name]
     wanted = request_of(plan, typed(plan, form), form)
-    meter = Watching(db.meter)
+    meter = RunMeter(db.meter)
     own = Db(
         runtime.call_of(db),
         *db.designs,

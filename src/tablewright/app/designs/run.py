@@ -88,17 +88,14 @@ def typed(plan: Plan, form: Form) -> dict[str, Any]:
             continue
         try:
             value = TypeAdapter(_annotation(plan, parameter)).validate_python(text)
-            found[parameter.name] = value.replace(tzinfo=UTC) if _is_naive(value) else value
+            is_naive = isinstance(value, datetime) and value.tzinfo is None
+            found[parameter.name] = value.replace(tzinfo=UTC) if is_naive else value
         except ValidationError as mistakes:
             told = field_error({**mistakes.errors()[0], "loc": ("query", asked.label)})
             wrong = wrong.wrong(parameter.name, told.message)
     if wrong.errors:
         raise FormWrong(wrong)
     return found
-
-
-def _is_naive(value: Any) -> bool:
-    return isinstance(value, datetime) and value.tzinfo is None
 
 
 def request_of(plan: Plan, arguments: Mapping[str, Any], form: Form) -> Get[Any] | Query[Any]:
@@ -115,7 +112,7 @@ def is_asked(form: Form) -> bool:
     return "run" in form.values or any(text for name, text in form.values.items() if name not in _ASIDE)
 
 
-class Watching(Meter):
+class RunMeter(Meter):
     """Counts for the pattern's own meter, and apart what this one run cost."""
 
     def __init__(self, main: Meter) -> None:

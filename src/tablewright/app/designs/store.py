@@ -5,14 +5,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.app.copies.status import Standing, standing
-from tablewright.app.designs.browse import describe, indexes_of
-from tablewright.app.designs.designs import table_of
+from tablewright.app.copies.status import CopiesStatus, copies_status
+from tablewright.app.designs.browse import describe
+from tablewright.app.designs.designs import indexes_of, table_of
 from tablewright.app.designs.jobs import measure, verify
-from tablewright.app.designs.migrations import standings
+from tablewright.app.designs.migrations import migration_statuses
 from tablewright.app.runtime import Runtime
-from tablewright.app.work import progress_of
-from tablewright.app.work_words import WORDS
+from tablewright.app.work import STATES, progress_of
 from tablewright.design import Design, Table
 from tablewright.edge import Principal
 from tablewright.edge.identity.guards import FindPrincipal
@@ -31,7 +30,7 @@ def add_store(router: APIRouter, runtime: Runtime, console: Console, allowed: Fi
             "designs/store.html",
             title="Store and jobs",
             rows=[_row(runtime, name) for name in runtime.call("ListTables", {})["TableNames"]],
-            works=[(work, progress_of(work, runtime.world), *WORDS[work.state]) for work in works],
+            works=[(work, progress_of(work, runtime.world), *STATES[work.state]) for work in works],
             jobs=runtime.schedule.listed(),
             followers=runtime.schedule.followers,
             is_running=any(work.is_running for work in works),
@@ -40,7 +39,7 @@ def add_store(router: APIRouter, runtime: Runtime, console: Console, allowed: Fi
             advice=runtime.advice,
             copies=_copies(runtime),
             scrub=_scrub(runtime),
-            migrations=standings(runtime),
+            migrations=migration_statuses(runtime),
         )
 
     @router.post("/store/verify")
@@ -67,9 +66,9 @@ def add_store(router: APIRouter, runtime: Runtime, console: Console, allowed: Fi
         return console.go(f"/console/running/{work.id}")
 
 
-def _copies(runtime: Runtime) -> Standing | None:
+def _copies(runtime: Runtime) -> CopiesStatus | None:
     it = runtime.copying
-    return None if it is None else standing(it.place, it.store, runtime.world.now())
+    return None if it is None else copies_status(it.place, it.store, runtime.world.now())
 
 
 def _scrub(runtime: Runtime) -> dict[str, Any]:

@@ -4,11 +4,12 @@ import argparse
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from tablewright.app.copies.store import BucketUnusable, CopiesUnusable, Copy, CopyPlace, place_of
+from tablewright.app.copies.store import CopiesUnusable, Copy, CopyPlace, place_of
 from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.target import run_with
 from tablewright.client import CallFailed
 from tablewright.engine import NotAStore, StoreInUse
+from tablewright.engine.transfer.buckets import BucketUnusable
 
 
 def add_location_argument(parser: argparse.ArgumentParser) -> None:

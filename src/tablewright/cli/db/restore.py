@@ -10,13 +10,13 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from tablewright.app.progress import duration
 from tablewright.cli.argument_types import LATEST, time_or_latest
 from tablewright.cli.db.backups import backup_arn
 from tablewright.cli.format import moment, plural
 from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.progress import Progress, wait_for
 from tablewright.cli.target import Target, add_target_options, with_target
+from tablewright.pages.words import duration
 
 EXAMPLES = """NEWTABLE must not exist. As on AWS, items and indexes are restored, but not tags, time to live, stream
 or recovery. --at needs point-in-time recovery (`db recovery TABLE --on`), and the latest time is five minutes ago. An

@@ -5,7 +5,7 @@ change set which. Reading one as the other is the design's (`Schema`); here ever
 form, with its index keys, into a table of its own, and changes are written back in the older.
 Must hold: items that are not visits are copied unchanged. Elsewhere: how it is done (mapping/migrate).
 
-Form 1 has no `stamps` and no `edited`, so these are left out. After a rollback all fields of a visit that was changed
+Form 1 has no `stamps`, so these are left out. After a rollback all fields of a visit that was changed
 in form 2 are treated as set by its last change, so that a device with an older version gets a conflict and does not
 overwrite anything. Trips are kept as an attribute that programs of form 1 ignore.
 """
@@ -21,7 +21,6 @@ from tablewright.systems.travel.design import visits as visited
 Item: TypeAlias = dict[str, Any]
 
 FORM_1_EDITS = ("notes", "visited_date")
-_ONLY_IN_FORM_2 = ("stamps", "edited")
 
 
 def visits_to_2(item: Item) -> tuple[Item, ...]:
@@ -36,7 +35,7 @@ def visits_to_1(item: Item) -> tuple[Item, ...]:
     if not visited.shape.recognises(item) or item.get("schema_version") != {"N": "2"}:
         return (item,)
     edit = {name: item[name] for name in FORM_1_EDITS if name in item}
-    kept = {name: value for name, value in item.items() if name not in _ONLY_IN_FORM_2}
+    kept = {name: value for name, value in item.items() if name != "stamps"}
     return ({**kept, "schema_version": {"N": "1"}, "entity_data": {"M": edit}},)
 
 

@@ -8,7 +8,7 @@ changes of one entity, `client_version` is the `sync_version` an edit was made f
 from datetime import date as Date
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
@@ -28,6 +28,7 @@ ChangeKind = Literal["set", "deleted"]
 MarkCountry = Literal["ask", "always", "never"]
 
 REGION_TYPES: tuple[RegionType, ...] = get_args(RegionType)
+Place: TypeAlias = tuple[RegionType, str]  # a region by its type and code
 # The web pages write operations like any device; this is their device id.
 SERVER = "server"
 
@@ -219,8 +220,7 @@ class Visit(Stored):
     """A place a traveller has been to: one for each region, live or a tombstone.
 
     `timestamp_ms` is `marked_at`, as keys have it. `is_listed`: the traveller shares visits and this one is live.
-    `server_version` is where its last change is in the feed; `stamps` say which change set which field, `edited` when
-    the devices of these stamps last changed it, by their own clocks.
+    `server_version` is where its last change is in the feed; `stamps` say which change set which field.
     """
 
     schema_version: int = 2
@@ -243,7 +243,6 @@ class Visit(Stored):
     is_listed: bool = False
     deleted_at: datetime | None = None
     stamps: dict[str, Stamp] = {}
-    edited: dict[str, int] = {}
 
 
 # --- sync ---
@@ -334,62 +333,7 @@ class Head(Stored):
     shares_visits: bool = False
 
 
-# --- geography, as it is published into the table ---
-
-
-class GeoRegion(Stored):
-    """A region. Boundary files are object keys, not addresses (SK-D38)."""
-
-    region_type: RegionType
-    region_code: str
-    name: str
-    display_name: str
-    normalized_name: str
-    continent_code: str | None = None
-    parent_region: str | None = None
-    capital: str | None = None
-    population: int | None = None
-    area_km2: Decimal | None = None
-    bbox_north: Decimal
-    bbox_south: Decimal
-    bbox_east: Decimal
-    bbox_west: Decimal
-    center_lat: Decimal
-    center_lon: Decimal
-    boundary_data_url: str
-    boundary_simplified_url: str
-    countable: bool = True
-    data_version: str
-    last_updated: datetime
-
-
-class GeoCell(Stored):
-    """That a region reaches into a cell of the grid (SK-D11)."""
-
-    region_type: RegionType
-    region_code: str
-    bbox_key: str
-    data_version: str
-
-
-class GeoAlias(Stored):
-    """A word by which a region is found (SK-D12)."""
-
-    region_type: RegionType
-    region_code: str
-    token: str
-    display_name: str
-    data_version: str
-
-
-class GeoRelease(Stored):
-    """Which version of the geography is published; `is_swept`: what only the one before had is gone."""
-
-    release: str = "current"
-    data_version: str
-    published_at: datetime
-    regions: int
-    is_swept: bool | None = None
+# --- figures ---
 
 
 class RegionTally(Stored):
@@ -403,9 +347,6 @@ class RegionTally(Stored):
     shard: str
     visitors: int = 0
     off: int = 0
-
-
-# --- figures ---
 
 
 class Mark(Value):

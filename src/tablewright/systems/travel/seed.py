@@ -47,7 +47,7 @@ def people(travel: Travel) -> tuple[Person, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Life:
+class _Traveller:
     """A traveller of the demo: where they have been, when and on which device they marked it."""
 
     user_id: str
@@ -57,12 +57,12 @@ class _Life:
     countries: str
     states: str = ""
     provinces: str = ""
-    told: dict[str, Data] = field(default_factory=dict)
+    data: dict[str, Data] = field(default_factory=dict)
     is_public: bool = False
     is_minor: bool = False
 
 
-_MAYA = _Life(
+_MAYA = _Traveller(
     MAYA, "Maya Okonkwo", "Europe/Amsterdam",
     ((PHONE, "Maya's iPhone", "ios"), (TABLET, "Maya's iPad", "ios"), (LAPTOP, "Firefox at home", "web")),
     "NL BE DE FR IT ES PT GB IE DK SE NO IS AT CH CZ PL HU GR TR MA EG KE TZ ZA NG GH JP KR TH VN ID AU NZ US CA MX "
@@ -89,7 +89,7 @@ _MAYA = _Life(
         "KE": {"visited_date": "2020-01", "notes": "Amboseli."},
     },
 )  # fmt: skip
-_JONAS = _Life(
+_JONAS = _Traveller(
     JONAS, "Jonas Weber", "Europe/Berlin", ((PHONE, "Jonas's Pixel", "android"), (LAPTOP, "Chrome", "web")),
     "DE AT CH FR IT NL BE LU DK PL CZ HR SI GR ES GB US BR CL", "US-CO US-NM US-TX US-LA US-TN", "",
     {
@@ -99,12 +99,14 @@ _JONAS = _Life(
     },
     is_public=True,
 )  # fmt: skip
-_LENA = _Life(
+_LENA = _Traveller(
     LENA, "Lena Weber", "Europe/Berlin", ((TABLET, "Lena's tablet", "android"),),
-    "DE AT DK FR IT", told={"DK": {"notes": "Legoland!!"}}, is_minor=True,
+    "DE AT DK FR IT", data={"DK": {"notes": "Legoland!!"}}, is_minor=True,
 )  # fmt: skip
 _OTHERS = tuple(
-    _Life(f"traveller_{name.lower()}", name, zone, ((PHONE, f"{name}'s phone", "android"),), countries, is_public=True)
+    _Traveller(
+        f"traveller_{name.lower()}", name, zone, ((PHONE, f"{name}'s phone", "android"),), countries, is_public=True
+    )
     for name, zone, countries in (
         ("Amara", "Africa/Accra", "GH NG CI TG BJ SN MA FR GB US"),
         ("Bruno", "America/Sao_Paulo", "BR AR UY CL PE BO PT ES FR IT"),
@@ -113,16 +115,16 @@ _OTHERS = tuple(
         ("Emi", "Asia/Tokyo", "JP KR TW TH FR IT US"),
     )
 )  # fmt: skip
-LIVES = (_MAYA, _JONAS, _LENA, *_OTHERS)
+TRAVELLERS = (_MAYA, _JONAS, _LENA, *_OTHERS)
 
 
 def seed(travel: Travel, progress: Progress = lambda done, total, what: None) -> None:
     """Create the demo travellers that are missing."""
-    for number, life in enumerate(LIVES):
-        progress(number, len(LIVES), life.name)
-        if not _is_lived(travel, life):
-            _live(travel, life)
-    progress(len(LIVES), len(LIVES), "")
+    for number, person in enumerate(TRAVELLERS):
+        progress(number, len(TRAVELLERS), person.name)
+        if not _is_complete(travel, person):
+            _create(travel, person)
+    progress(len(TRAVELLERS), len(TRAVELLERS), "")
 
 
 def is_there(travel: Travel) -> bool:
@@ -133,26 +135,26 @@ def is_there(travel: Travel) -> bool:
         return False
 
 
-def _is_lived(travel: Travel, life: _Life) -> bool:
+def _is_complete(travel: Travel, person: _Traveller) -> bool:
     """Whether all places of a traveller are marked; one may have been removed again."""
-    places = f"{life.countries} {life.states} {life.provinces}".split()
-    return len(travel.visits.all(life.user_id)) >= len(places) - 1
+    places = f"{person.countries} {person.states} {person.provinces}".split()
+    return len(travel.visits.all(person.user_id)) >= len(places) - 1
 
 
-def _live(travel: Travel, life: _Life) -> None:
-    local = life.user_id.partition("_")[2]
+def _create(travel: Travel, person: _Traveller) -> None:
+    local = person.user_id.partition("_")[2]
     with suppress(Conflict):  # signed up by an earlier run
-        travel.accounts.sign_up(Proved("email", email=f"{local}@skratch.example"), user_id=life.user_id)
-    for id, name, platform in life.devices:
-        travel.devices.register(life.user_id, Gadget(id, name, platform))
-    switches: Data = {"profile_public": life.is_public, "share_visits": life.is_public}
-    settings: Data = {"display_name": life.name, "time_zone": life.zone, "privacy_settings": switches}
-    travel.sync.change_user(life.user_id, settings)
-    if life.is_minor:
-        travel.accounts.set_minor(life.user_id, True, ADMIN, "admin")
-    parts = list(_batches(life))
+        travel.accounts.sign_up(Proved("email", email=f"{local}@skratch.example"), user_id=person.user_id)
+    for id, name, platform in person.devices:
+        travel.devices.register(person.user_id, Gadget(id, name, platform))
+    switches: Data = {"profile_public": person.is_public, "share_visits": person.is_public}
+    settings: Data = {"display_name": person.name, "time_zone": person.zone, "privacy_settings": switches}
+    travel.sync.change_user(person.user_id, settings)
+    if person.is_minor:
+        travel.accounts.set_minor(person.user_id, True, ADMIN, "admin")
+    parts = list(_batches(person))
     for number, targets in enumerate(parts):
-        device = life.devices[number % len(life.devices)][0]
+        device = person.devices[number % len(person.devices)][0]
         # Marked over the last weeks: operations older than a month are taken as a month old.
         ago = timedelta(days=27 - number * 25 // max(len(parts), 1), hours=number * 5 % 12)
         edit = Edit(
@@ -161,25 +163,25 @@ def _live(travel: Travel, life: _Life) -> None:
             visits=list(targets),
             client_timestamp=travel.repository.now() - ago,
         )
-        travel.sync.push(life.user_id, device, [edit])
-    here = travel.feed.snapshot(life.user_id, life.devices[0][0], size=1)
-    for id, _, _ in life.devices:
-        travel.feed.pull(life.user_id, id, here.as_of, here.seal)
-    if life is _MAYA:
+        travel.sync.push(person.user_id, device, [edit])
+    here = travel.feed.snapshot(person.user_id, person.devices[0][0], size=1)
+    for id, _, _ in person.devices:
+        travel.feed.pull(person.user_id, id, here.as_of, here.seal)
+    if person is _MAYA:
         _disagree(travel)
-    travel.statistics.of(life.user_id)
+    travel.statistics.of(person.user_id)
 
 
-def _batches(life: _Life) -> Iterator[Sequence[Target]]:
+def _batches(person: _Traveller) -> Iterator[Sequence[Target]]:
     """A few places at a time, as a person would mark them."""
     kinds: tuple[tuple[RegionType, str], ...] = (
-        ("country", life.countries),
-        ("us_state", life.states),
-        ("canadian_province", life.provinces),
+        ("country", person.countries),
+        ("us_state", person.states),
+        ("canadian_province", person.provinces),
     )
     for kind, codes in kinds:
         found = [
-            Target(region_type=kind, region_code=code, entity_data=life.told.get(code, {}))
+            Target(region_type=kind, region_code=code, entity_data=person.data.get(code, {}))
             for code in codes.split()
         ]
         for start in range(0, len(found), 9):

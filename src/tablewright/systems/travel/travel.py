@@ -32,7 +32,6 @@ from tablewright.systems.travel.places.visitor_counts import Regions
 from tablewright.systems.travel.places.visits import Visits
 from tablewright.systems.travel.places.visits_import import Importing
 from tablewright.systems.travel.repository import Repository
-from tablewright.systems.travel.sync.documents import Documents
 from tablewright.systems.travel.sync.feed import Feed
 from tablewright.systems.travel.sync.push import Sync
 from tablewright.world import World
@@ -46,7 +45,6 @@ class Travel:
     geography: Geography
     sync: Sync
     feed: Feed
-    documents: Documents
     visits: Visits
     statistics: Statistics
     regions: Regions
@@ -118,7 +116,6 @@ def open_travel(
         geography=known,
         sync=sync,
         feed=feed,
-        documents=Documents(repository, known, sync, feed),
         visits=Visits(repository, known, sync),
         statistics=statistics,
         regions=regions,

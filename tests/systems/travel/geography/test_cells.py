@@ -5,13 +5,16 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.systems.travel.geography.measures import box_contains, cell_at
+from tools.geography.region_cells import cells_of_region
 
 from tablewright.systems.travel.geography.borders import borders
-from tablewright.systems.travel.geography.boxes import Box, BoxMistake, contains, overlaps
-from tablewright.systems.travel.geography.cells import cell_at, cells_of_box, cells_of_region
-from tablewright.systems.travel.geography.regions import REGION_TYPES, Region, geography
+from tablewright.systems.travel.geography.boxes import Box, BoxMistake
+from tablewright.systems.travel.geography.cells import cells_of_box
+from tablewright.systems.travel.geography.regions import Region, geography
 from tablewright.systems.travel.geography.shapes import border_of, region_meets, regions_in_box
 from tablewright.systems.travel.geography.shapes import contains as region_contains
+from tablewright.systems.travel.model import REGION_TYPES
 
 WORLD = geography()
 EVERYWHERE = [region for kind in REGION_TYPES for region in WORLD.of(kind)]
@@ -66,43 +69,8 @@ def test_the_whole_world_is_every_cell_once() -> None:
 
 @given(boxes(), LATS, LONS)
 def test_a_point_of_a_box_falls_into_a_cell_of_the_box(box: Box, lat: float, lon: float) -> None:
-    if contains(box, lat, lon):
+    if box_contains(box, lat, lon):
         assert cell_at(lat, lon) in cells_of_box(box)
-
-
-@given(boxes(), boxes())
-def test_boxes_overlap_both_ways_and_each_meets_itself(one: Box, other: Box) -> None:
-    assert overlaps(one, other) == overlaps(other, one)
-    assert overlaps(one, one)
-
-
-@given(boxes(), boxes(), LATS, LONS)
-def test_boxes_with_a_common_point_overlap(one: Box, other: Box, lat: float, lon: float) -> None:
-    if contains(one, lat, lon) and contains(other, lat, lon):
-        assert overlaps(one, other)
-
-
-@given(boxes(), boxes())
-def test_overlapping_boxes_have_a_common_corner_line(one: Box, other: Box) -> None:
-    """The other direction: where boxes overlap, an edge of one lies in the other's span on both axes."""
-    lats = [
-        lat
-        for lat in (one.south, other.south)
-        if one.south <= lat <= one.north and other.south <= lat <= other.north
-    ]
-    lons = [
-        lon
-        for lon in (one.west, other.west, one.east, other.east)
-        if contains(Box(90, -90, one.east, one.west), 0, lon)
-        and contains(Box(90, -90, other.east, other.west), 0, lon)
-    ]
-    assert overlaps(one, other) == bool(lats and lons)
-
-
-def test_boxes_that_only_touch_overlap_also_at_180_degrees() -> None:
-    assert overlaps(Box(10, 0, 10, 0), Box(20, 10, 20, 10))
-    assert overlaps(Box(10, 0, 180, 170), Box(10, 0, -170, -180))
-    assert not overlaps(Box(10, 0, 179.9, 170), Box(10, 0, -170, -179.9))
 
 
 @pytest.mark.parametrize(
@@ -150,12 +118,6 @@ def test_looking_through_the_cells_finds_what_looking_at_every_region_finds(box:
     assert regions_in_box(kind, box) == every
 
 
-@given(st.one_of(small_boxes(), boxes()), st.sampled_from(REGION_TYPES))
-@settings(max_examples=60, deadline=None)
-def test_a_region_that_meets_a_box_meets_it_with_its_bounding_box(box: Box, kind: str) -> None:
-    assert all(overlaps(region.box, box) for region in regions_in_box(kind, box))
-
-
 def test_sk_s10_fiji_and_alaska_are_found_across_180_degrees() -> None:
     assert [r.region_code for r in regions_in_box("country", Box(-15, -20, -178, 177))] == ["FJ"]
     alaska = [r.region_code for r in regions_in_box("us_state", Box(72, 51, -130, 172))]
@@ -166,9 +128,6 @@ def test_sk_s10_fiji_and_alaska_are_found_across_180_degrees() -> None:
 def test_a_box_in_the_corner_of_a_bounding_box_does_not_list_the_region() -> None:
     # The Atlantic west of Portugal is inside Spain's bounding box, thanks to the Canaries.
     sea = Box(34, 33, -12, -13)
-    spain = WORLD.get("country", "ES")
-    assert spain is not None
-    assert overlaps(spain.box, sea)
     assert regions_in_box("country", sea) == ()
 
 

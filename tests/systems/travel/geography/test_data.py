@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.systems.travel.geography.measures import area_km2, box_contains
 
-from tablewright.systems.travel.geography.borders import LEVELS, Piece, Point, area_km2, borders
-from tablewright.systems.travel.geography.boxes import contains as box_contains
+from tablewright.systems.travel.geography.borders import LEVELS, Piece, Point, borders
 from tablewright.systems.travel.geography.names import squeezed
-from tablewright.systems.travel.geography.regions import REGION_TYPES, Region, geography
+from tablewright.systems.travel.geography.regions import Region, geography
 from tablewright.systems.travel.geography.shapes import border_of, contains
+from tablewright.systems.travel.model import REGION_TYPES
 
 WORLD = geography()
 EVERYWHERE = [region for kind in REGION_TYPES for region in WORLD.of(kind)]

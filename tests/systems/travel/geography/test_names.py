@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.systems.travel.geography.names import names_of, normalise, rank, squeezed, tokens
-from tablewright.systems.travel.geography.regions import REGION_TYPES, Region, geography
+from tablewright.systems.travel.geography.regions import Region, geography
+from tablewright.systems.travel.model import REGION_TYPES
 
 WORLD = geography()
 EVERYWHERE = [region for kind in REGION_TYPES for region in WORLD.of(kind)]

@@ -6,12 +6,14 @@ from math import cos, radians
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.systems.travel.geography.measures import area_km2
 
-from tablewright.systems.travel.geography.borders import LEVELS, Level, Piece, Point, area_km2, is_inside
+from tablewright.systems.travel.geography.borders import LEVELS, Level, Piece, Point, is_inside
 from tablewright.systems.travel.geography.boxes import BoxMistake
 from tablewright.systems.travel.geography.outlines import NoSuchRegion, boundary, cut
-from tablewright.systems.travel.geography.regions import REGION_TYPES, Region, geography
+from tablewright.systems.travel.geography.regions import Region, geography
 from tablewright.systems.travel.geography.shapes import COAST_KM, border_of, contains, here, locate, nearby
+from tablewright.systems.travel.model import REGION_TYPES
 
 WORLD = geography()
 EVERYWHERE = [region for kind in REGION_TYPES for region in WORLD.of(kind)]

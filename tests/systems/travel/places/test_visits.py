@@ -367,14 +367,14 @@ def test_a_mark_that_is_changed_while_it_moves_is_moved_the_next_time(
     phone.mark(FR, notes="Paris")
     phone.push()
     travel = retired(at, "FR", "DE")
-    move = travel.sync.move
+    move = travel.sync._move
 
     def slow(visit: Any, code: str) -> Any:
         at.travel.visits.mark(ANNA, *FR, {"notes": "Lyon"})
         return move(visit, code)
 
     with monkeypatch.context() as patched:
-        patched.setattr(travel.sync, "move", slow)
+        patched.setattr(travel.sync, "_move", slow)
         assert travel.visits.follow_codes(ANNA) == []
     travel.visits.follow_codes(ANNA)
     assert [(visit.region_code, visit.notes) for visit in travel.visits.all(ANNA)] == [("DE", "Lyon")]

@@ -16,8 +16,6 @@ from tests.systems.travel.talk import ANNA, PHONE, TABLET, Gadget, Place, Spot, 
 from tablewright.edge.errors import Forbidden
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.devices import Gadget as Gadgets
-from tablewright.systems.travel.errors import ResyncRequired
-from tablewright.systems.travel.sync.documents import Checkpoint
 
 DE: Spot = ("country", "DE")
 IT: Spot = ("country", "IT")
@@ -72,11 +70,6 @@ def test_what_it_had_not_sent_is_kept_and_overwrites_nothing_in_silence(at: Plac
     assert "Lyon" in visit.notes
     astray.pull()
     assert astray.places()["country#FR"]["notes"] == visit.notes
-
-
-def test_documents_of_a_history_that_was_undone_begin_anew(at: Place, astray: Gadget) -> None:
-    with pytest.raises(ResyncRequired):
-        at.travel.documents.pull(ANNA, TABLET, Checkpoint(feed=astray.since, seal=astray.seal))
 
 
 def test_who_was_up_to_date_when_everything_expired_need_not_begin_anew(
@@ -172,13 +165,6 @@ def test_a_device_that_was_signed_out_takes_everything_anew_and_brings_nothing_b
     back.pull()
     assert back.places().keys() == {"country#FR"}
     assert [visit.region_code for visit in at.travel.visits.all(ANNA)] == ["FR"]
-
-
-def test_documents_of_a_device_that_was_signed_out_begin_anew(at: Place, back: Gadget) -> None:
-    with pytest.raises(ResyncRequired):
-        at.travel.documents.pull(ANNA, TABLET, Checkpoint(feed=back.since, seal=back.seal))
-    found = at.travel.documents.pull(ANNA, TABLET, Checkpoint())
-    assert [one.region_code for one in found.documents if not one.is_deleted] == ["FR"]
 
 
 def test_who_has_seen_the_deletions_is_believed_after_tombstones_went(

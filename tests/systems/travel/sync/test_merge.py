@@ -20,12 +20,11 @@ from tablewright.systems.travel.sync.merge import (
     Clash,
     Fields,
     Known,
+    Merge,
     Verb,
     both_notes,
-    difference,
     merge,
     settle,
-    three_way,
     unseen_by,
 )
 
@@ -57,6 +56,17 @@ def trip(start: str) -> JsonValue:
 
 
 # --- fields ---
+
+
+def difference(before: Fields, after: Fields) -> Fields:
+    """The edit that makes one of the other."""
+    names = dict.fromkeys((*before, *after))
+    return {name: after.get(name) for name in names if before.get(name) != after.get(name)}
+
+
+def three_way(base: Fields, server: Fields, client: Fields, label: str = "") -> Merge:
+    """What both sides made of one state, merged."""
+    return merge(difference(base, client), server, difference(base, server).keys(), label)
 
 
 def test_a_field_that_one_side_changed_is_that_sides() -> None:

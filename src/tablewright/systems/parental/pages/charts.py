@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
 
-from tablewright.pages.charts import rounded_up
+from tablewright.pages.charts import element, rounded_up, text
 from tablewright.pages.words import number, plural
 from tablewright.systems.parental.model import EVERYTHING, Window
 from tablewright.systems.parental.pages.words import DAY_NAMES, SHORT_DAYS, app_words, clock
@@ -38,49 +38,29 @@ def day_timeline(
         return 100 * min(max((at - start).total_seconds() / length, 0), 1)
 
     about = f"Blocked on this day: {'; '.join(_told(spans, zone, end)) or 'nothing'}"
-    parts = [_open(height, about, "day")]
+    parts: list[Markup] = []
     for at, hour in _hours(start, end, zone):
         kind = "minor" if hour % 6 else "major"
-        parts.append(
-            Markup('<line class="chart-grid {}" x1="{:.3f}%" x2="{:.3f}%" y1="{}" y2="{}"/>').format(
-                kind, x(at), x(at), _HEAD - 6, height
-            )
-        )
+        parts.append(_upright(f"chart-grid {kind}", x(at), _HEAD - 6, height))
         if hour or at > start:
             parts.append(_text(f"chart-value {kind}", x(at), 32, f"{hour:02}:00", "middle"))
     for place, app in enumerate(apps):
         top = _HEAD + place * _ROW
-        parts.append(
-            Markup('<rect class="day-room" x="0" y="{}" width="100%" height="{}" rx="4"/>').format(
-                top + 20, _BAR
-            )
-        )
+        parts.append(element("rect", kind="day-room", x=0, y=top + 20, width="100%", height=_BAR, rx=4))
         for span in (one for one in spans if one.app == app):
             kind = "by-exception" if span.why.override_id is not None else "by-policy"
             if span.end > now:
                 kind += " planned"
             words = f"{app_words(app)}: {clock(span.start, zone)} to {clock(span.end, zone)}"
-            parts.append(
-                _box(
-                    f"day-bar {kind}",
-                    x(span.start),
-                    top + 20,
-                    max(x(span.end) - x(span.start), 0.3),
-                    _BAR,
-                    words,
-                )
-            )
+            wide = max(x(span.end) - x(span.start), 0.3)
+            parts.append(_box(f"day-bar {kind}", x(span.start), top + 20, wide, _BAR, words))
     if start <= now < end:
-        parts.append(
-            Markup('<line class="now-line" x1="{0:.3f}%" x2="{0:.3f}%" y1="{1}" y2="{2}"/>').format(
-                x(now), 18, height
-            )
-        )
+        parts.append(_upright("now-line", x(now), 18, height))
         anchor = "end" if x(now) > 85 else "start" if x(now) < 15 else "middle"
         parts.append(_text("now-word", x(now), 13, f"now {clock(now, zone)}", anchor))
     for place, app in enumerate(apps):
         parts.append(_text("chart-label day-app", 0, _HEAD + place * _ROW + 14, app_words(app)))
-    return Markup("").join([*parts, Markup("</svg>")])
+    return _svg(height, about, "day", parts)
 
 
 def _told(spans: Sequence[Span], zone: ZoneInfo, end: datetime) -> Iterator[str]:
@@ -139,39 +119,30 @@ def week_grid(windows: Sequence[Window], *, is_small: bool = False, is_empty: bo
     always = [] if is_empty else [Block(day, 0, DAY_MINUTES, "Always") for day in range(7)]
     shown = blocks(windows) if windows else always
     told = "; ".join(dict.fromkeys(block.words for block in shown if not block.is_rest)) or "no times yet"
-    parts = [_open(height, f"The week: {told}", "week small" if is_small else "week")]
+    parts: list[Markup] = []
     column = 100 / 7
     for day, name in enumerate(SHORT_DAYS):
-        parts.append(
-            Markup('<rect class="week-day" x="{:.3f}%" y="{}" width="{:.3f}%" height="{}" rx="3"/>').format(
-                day * column + 0.4, head, column - 0.8, 24 * hour
-            )
-        )
-        parts.append(
-            _text("week-name", (day + 0.5) * column, head - 5, name[:1] if is_small else name, "middle")
-        )
+        place = {"x": _percent(day * column + 0.4), "width": _percent(column - 0.8)}
+        parts.append(element("rect", kind="week-day", **place, y=head, height=24 * hour, rx=3))
+        shown_name = name[:1] if is_small else name
+        parts.append(_text("week-name", (day + 0.5) * column, head - 5, shown_name, "middle"))
     for block in shown:
         top, tall = head + block.start * hour / 60, (block.end - block.start) * hour / 60
         kind = "week-block rest" if block.is_rest else "week-block"
         parts.append(_box(kind, block.day * column + 0.4, top, column - 0.8, max(tall, 1), block.words))
     if not is_small:
-        line = Markup('<line class="week-line" x1="0" x2="100%" y1="{0}" y2="{0}"/>')
-        parts += [line.format(head + each * hour) for each in range(0, 25, 6)]
-    return Markup("").join([*parts, Markup("</svg>")])
+        parts += [_level_line("week-line", head + each * hour) for each in range(0, 25, 6)]
+    return _svg(height, f"The week: {told}", "week small" if is_small else "week", parts)
 
 
 def week_hours() -> Markup:
     """The hours beside a week, in pixels as wide as they are."""
     height = 24 + 24 * _HOUR + 8
-    parts = [Markup('<svg class="week-hours" width="38" height="{}" aria-hidden="true">').format(height)]
-    for hour in range(0, 25, 3):
-        y = 24 + hour * _HOUR + (10 if hour == 0 else 4)
-        parts.append(
-            Markup('<text class="chart-value" x="34" y="{}" text-anchor="end">{:02}:00</text>').format(
-                y, hour % 24
-            )
-        )
-    return Markup("").join([*parts, Markup("</svg>")])
+    parts = [
+        text("chart-value", 34, 24 + hour * _HOUR + (10 if hour == 0 else 4), f"{hour % 24:02}:00", "end")
+        for hour in range(0, 25, 3)
+    ]
+    return element("svg", *parts, kind="week-hours", width=38, height=height, aria_hidden="true")
 
 
 # --- attempts ---
@@ -193,10 +164,10 @@ def columns(given: Sequence[Column], about: str) -> Markup:
     values = [column.value for column in given] + [column.before or 0 for column in given]
     most = rounded_up(max(values, default=0)) if any(values) else 1.0
     gutter = 7.0  # for the numbers of the scale
-    parts = [_open(top + high + bottom, about, "columns")]
+    parts: list[Markup] = []
     for part in (0, 0.5, 1):
         y = top + high * (1 - part)
-        parts.append(Markup('<line class="chart-grid" x1="0" x2="100%" y1="{0:g}" y2="{0:g}"/>').format(y))
+        parts.append(_level_line("chart-grid", y))
         if part and any(values):
             parts.append(_text("chart-value", 0, y - 4, number(most * part)))
     room = (100 - gutter) / max(len(given), 1)
@@ -212,15 +183,14 @@ def columns(given: Sequence[Column], about: str) -> Markup:
         if place % every == 0:
             kind = "chart-value" if place % (2 * every) == 0 or len(given) <= 7 else "chart-value minor"
             parts.append(_text(kind, left + room / 2, top + high + 17, column.label, "middle"))
-    return Markup("").join([*parts, Markup("</svg>")])
+    return _svg(top + high + bottom, about, "columns", parts)
 
 
 def meter(share: float) -> Markup:
     """A share of a whole as a bar; the number is shown beside it."""
-    return Markup(
-        '<svg class="meter" width="100%" height="10" aria-hidden="true"><rect class="day-room" width="100%" '
-        'height="10" rx="3"/><rect class="chart-bar" width="{:.1f}%" height="10" rx="3"/></svg>'
-    ).format(max(100 * share, 1))
+    room = element("rect", kind="day-room", width="100%", height=10, rx=3)
+    bar = element("rect", kind="chart-bar", width=_percent(max(100 * share, 1)), height=10, rx=3)
+    return element("svg", room, bar, kind="meter", width="100%", height=10, aria_hidden="true")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,19 +224,27 @@ def _level(count: int, most: int) -> int:
 # --- parts ---
 
 
+def _svg(height: float, about: str, kind: str, parts: Sequence[Markup]) -> Markup:
+    named = {"width": "100%", "height": height, "role": "img", "aria_label": about}
+    return element("svg", *parts, kind=f"chart {kind}", **named)
+
+
 def _box(kind: str, x: float, y: float, wide: float, tall: float, words: str) -> Markup:
-    return Markup(
-        '<rect class="{}" x="{:.3f}%" y="{:.1f}" width="{:.3f}%" height="{:.1f}" rx="3"><title>{}</title></rect>'
-    ).format(kind, x, y, wide, tall, words)
-
-
-def _open(height: float, about: str, kind: str) -> Markup:
-    return Markup('<svg class="chart {}" width="100%" height="{:g}" role="img" aria-label="{}">').format(
-        kind, height, about
-    )
+    place = {"x": _percent(x), "y": y, "width": _percent(wide), "height": tall, "rx": 3}
+    return element("rect", element("title", words), kind=kind, **place)
 
 
 def _text(kind: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:
-    return Markup('<text class="{}" x="{:.3f}%" y="{:g}" text-anchor="{}">{}</text>').format(
-        kind, x, y, anchor, words
-    )
+    return element("text", words, kind=kind, x=_percent(x), y=y, text_anchor=anchor)
+
+
+def _upright(kind: str, x: float, top: float, bottom: float) -> Markup:
+    return element("line", kind=kind, x1=_percent(x), x2=_percent(x), y1=top, y2=bottom)
+
+
+def _level_line(kind: str, y: float) -> Markup:
+    return element("line", kind=kind, x1=0, x2="100%", y1=y, y2=y)
+
+
+def _percent(of_the_width: float) -> str:
+    return f"{of_the_width:.3f}%"

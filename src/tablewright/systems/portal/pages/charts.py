@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
+from tablewright.pages.charts import element, svg, text
 from tablewright.pages.words import money
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.catalogue.catalogue import Offer
@@ -37,37 +38,29 @@ def price_history(
     def y(price: Decimal) -> float:
         return top + (height - top - bottom) * float((high - price) / (high - low))
 
-    parts = [_open(_WIDTH, height, "Price history as a step chart", "chart prices")]
-    parts.append(
-        Markup('<path class="chart-grid" d="M{} {}H{}"/>').format(left, height - bottom, _WIDTH - right)
-    )
+    parts = [element("path", kind="chart-grid", d=f"M{left} {height - bottom}H{_WIDTH - right}")]
     path = f"M{x(steps[0].at):.1f} {y(steps[0].new_price):.1f}"
     for step in steps[1:]:
         path += f"H{x(step.at):.1f}V{y(step.new_price):.1f}"
     solid_until = min(to_come[1], ends) if to_come else ends
-    parts.append(Markup('<path class="chart-line" d="{}H{:.1f}"/>').format(path, x(min(solid_until, now))))
+    changes = x(min(solid_until, now))
+    parts.append(element("path", kind="chart-line", d=f"{path}H{changes:.1f}"))
     if to_come:
-        last = steps[-1].new_price
-        parts.append(
-            Markup('<path class="chart-line to-come" d="M{:.1f} {:.1f}H{:.1f}V{:.1f}H{:.1f}"/>').format(
-                x(min(solid_until, now)), y(last), x(to_come[1]), y(to_come[0]), _WIDTH - right
-            )
-        )
+        rest = f"H{x(to_come[1]):.1f}V{y(to_come[0]):.1f}H{_WIDTH - right}"
+        dashed = f"M{changes:.1f} {y(steps[-1].new_price):.1f}{rest}"
+        parts.append(element("path", kind="chart-line to-come", d=dashed))
     parts.append(_today(x(now), top - 6, height - bottom))
     marks = [(step.at, step.new_price) for step in steps] + ([(to_come[1], to_come[0])] if to_come else [])
     free_from = 0.0
     for at, price in marks:
-        parts.append(
-            Markup(
-                '<circle class="chart-dot" cx="{:.1f}" cy="{:.1f}" r="3.5"><title>{}: {}</title></circle>'
-            ).format(x(at), y(price), _day(at), money(price, "ZAR"))
-        )
+        title = element("title", f"{_day(at)}: {money(price, 'ZAR')}")
+        parts.append(element("circle", title, kind="chart-dot", cx=x(at), cy=y(price), r=3.5))
         if x(at) >= free_from:  # labels that would overlap are only in the table
             anchor = "end" if x(at) > _WIDTH - 90 else "start"
-            parts.append(_text("chart-label strong", x(at), y(price) - 10, money(price, "ZAR"), anchor))
-            parts.append(_text("chart-value", x(at), height - bottom + 20, _day(at), anchor))
+            parts.append(text("chart-label strong", x(at), y(price) - 10, money(price, "ZAR"), anchor))
+            parts.append(text("chart-value", x(at), height - bottom + 20, _day(at), anchor))
             free_from = x(at) + 96
-    return Markup("").join([*parts, Markup("</svg>")])
+    return svg(_WIDTH, height, "Price history as a step chart", parts, "chart prices", role="group")
 
 
 def _scale(prices: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
@@ -92,18 +85,17 @@ def campaign_calendar(offers: Sequence[Offer], today: date, months: int = 7) -> 
         inside = min(max((day - first).days, 0), days)
         return gutter + (_WIDTH - gutter - 8) * inside / days
 
-    parts = [_open(_WIDTH, height, "Campaign calendar; the table below has every date", "chart calendar")]
+    parts: list[Markup] = []
     for number in range(months):
         start = _months_on(first, number)
-        parts.append(
-            Markup('<path class="chart-grid" d="M{0:.1f} {1}V{2}"/>').format(x(start), head - 26, height)
-        )
+        parts.append(element("path", kind="chart-grid", d=f"M{x(start):.1f} {head - 26}V{height}"))
         name = f"{start:%b}" if start.month != 1 else f"{start:%b %Y}"
-        parts.append(_text("chart-value", x(start) + 5, head - 12, name))
+        parts.append(text("chart-value", x(start) + 5, head - 12, name))
     for place, offer in enumerate(sorted(shown, key=lambda each: each.campaign.from_date)):
         parts.append(_bar(offer, head + place * row, gutter, x))
     parts.append(_today(x(today), 18, height))
-    return Markup("").join([*parts, Markup("</svg>")])
+    about = "Campaign calendar; the table below has every date"
+    return svg(_WIDTH, height, about, parts, "chart calendar", role="group")
 
 
 def _bar(offer: Offer, top: float, gutter: int, x: Callable[[date], float]) -> Markup:
@@ -111,25 +103,18 @@ def _bar(offer: Offer, top: float, gutter: int, x: Callable[[date], float]) -> M
     code = campaign.code if len(campaign.code) <= 18 else campaign.code[:17] + "…"
     begins, ends = x(campaign.from_date), x(campaign.to_date + timedelta(days=1))
     words = f"{campaign.code}, {CAMPAIGN_WORDS[offer.state][0]}: {campaign.discount_percentage.normalize():f} % off"
-    return Markup(
-        '<a href="/console/portal/campaigns/{}/details"><text class="chart-label" x="{}" y="{:.1f}" text-anchor="end">'
-        '{}</text></a><rect class="calendar-bar {}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="14" rx="4">'
-        "<title>{}</title></rect>"
-    ).format(
-        campaign.code, gutter - 12, top + 19, code, offer.state.lower(), begins, top + 8, max(ends - begins, 5), words
-    )  # fmt: skip
+    label = text("chart-label", gutter - 12, top + 19, code, "end")
+    kind, width = f"calendar-bar {offer.state.lower()}", max(ends - begins, 5)
+    title = element("title", words)
+    return element("a", label, href=f"/console/portal/campaigns/{campaign.code}/details") + element(
+        "rect", title, kind=kind, x=begins, y=top + 8, width=width, height=14, rx=4
+    )
 
 
 def _today(x: float, top: float, bottom: float) -> Markup:
-    line = Markup('<path class="today" d="M{0:.1f} {1:.1f}V{2:.1f}"/>').format(x, top, bottom)
+    line = element("path", kind="today", d=f"M{x:.1f} {top:.1f}V{bottom:.1f}")
     anchor = "end" if x > _WIDTH - 60 else "start" if x < 60 else "middle"
-    return line + _text("today-word", x, top - 6, "today", anchor)
-
-
-def _text(kind: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:
-    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
-        kind, x, y, anchor, words
-    )
+    return line + text("today-word", x, top - 6, "today", anchor)
 
 
 def _day(at: datetime) -> str:
@@ -140,9 +125,3 @@ def _day(at: datetime) -> str:
 def _months_on(day: date, months: int) -> date:
     index = day.year * 12 + day.month - 1 + months
     return date(index // 12, index % 12 + 1, 1)
-
-
-def _open(width: int, height: int, about: str, kind: str) -> Markup:
-    return Markup('<svg class="{}" viewBox="0 0 {} {}" role="group" aria-label="{}">').format(
-        kind, width, height, about
-    )

@@ -37,7 +37,7 @@ _PURPOSE = "analytics"
 _SECRETS: dict[str, set[str]] = {
     "sessions": {"refresh_hash", "former_hash", "family_hash"},
     "profile": {"email_hmac", "stamps", "schema_version"},
-    "visits": {"stamps", "edited"},
+    "visits": {"stamps"},
     # Sealed, and in the profile.
     "mail": {"recipient", *STORED_FIELDS},
 }

@@ -8,10 +8,10 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from tablewright.systems.travel.api.bodies import Body, DeviceView, OperationView, device_view, operation_view
+from tablewright.systems.travel.geography.regions import GeoRelease
 from tablewright.systems.travel.model import (
     Device,
     Erasure,
-    GeoRelease,
     Operation,
     Profile,
     RegionType,

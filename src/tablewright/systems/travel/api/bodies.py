@@ -38,8 +38,7 @@ from tablewright.systems.travel.model import (
     Visit,
 )
 from tablewright.systems.travel.places.public_profiles import PublicMap
-from tablewright.systems.travel.sync.operations import SCHEMA, Offer, Result
-from tablewright.systems.travel.sync.parse import Asked
+from tablewright.systems.travel.sync.operations import SCHEMA, Asked, Offer, Result
 
 T = TypeVar("T", bound=BaseModel)
 NOTES = "at most 500 code points"

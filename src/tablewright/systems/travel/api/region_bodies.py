@@ -1,7 +1,5 @@
 """The bodies of the API for regions: the geography, and visitor counts."""
 
-from dataclasses import asdict
-
 from tablewright.systems.travel.geography.regions import CONTINENTS, Region
 from tablewright.systems.travel.geography.shapes import Place
 from tablewright.systems.travel.model import RegionType, Value
@@ -35,7 +33,7 @@ class RegionView(Value):
 
 def region_view(region: Region, root: str) -> RegionView:
     """`root` is where the API is: addresses are made when they are given out (SK-D38)."""
-    fields = {name: value for name, value in asdict(region).items() if name in RegionView.model_fields}
+    fields = {name: value for name, value in region if name in RegionView.model_fields}
     border = f"{root}/regions/{region.region_type}/{region.region_code}/boundary"
     version = f"v={region.data_version}"
     return RegionView(

@@ -13,8 +13,8 @@ from tablewright.edge.etags import mark, public_cache, unchanged
 from tablewright.systems.travel.api import region_bodies as views
 from tablewright.systems.travel.api.bodies import as_json
 from tablewright.systems.travel.api.common import Doors, Traveller, root_of
+from tablewright.systems.travel.geography.borders import Level
 from tablewright.systems.travel.model import REGION_TYPES, RegionType
-from tablewright.systems.travel.places.region_search import Level
 from tablewright.systems.travel.travel import Travel
 
 HOUR, YEAR = 3600, 365 * 24 * 3600

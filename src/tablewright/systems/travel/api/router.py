@@ -12,7 +12,7 @@ from fastapi import APIRouter
 
 from tablewright.edge import Problem, RateLimiter, require
 from tablewright.edge.identity.guards import FindPrincipal
-from tablewright.systems.travel.api import admin, auth, me, regions, rxdb, sync, visits
+from tablewright.systems.travel.api import admin, auth, me, regions, sync, visits
 from tablewright.systems.travel.api.common import Doors, problem_of, traveller_door
 from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.travel import Travel
@@ -39,7 +39,6 @@ def router(travel: Travel, who: FindPrincipal, *, buckets: RateLimiter | None = 
         me.blocks(travel, doors),
         me.baggage(travel, doors, buckets),
         sync.sync(travel, doors, buckets),
-        rxdb.documents(travel, doors, buckets),
         visits.visits(travel, doors, buckets),
         regions.regions(travel, doors, buckets),
         admin.admin(travel, doors),

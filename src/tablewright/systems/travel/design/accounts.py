@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from tablewright.design import Copy, Data, Expires, Keys, Load, Refresh, Retention, above, begins
 from tablewright.kit.codes import codes_in
-from tablewright.systems.travel.design.base import FORM, SESSIONS_KEPT, TRAVEL, gsi1, gsi2, is_a, table
+from tablewright.systems.travel.design.base import SESSIONS_KEPT, TRAVEL, gsi1, gsi2, table
 from tablewright.systems.travel.model import (
     Allowance,
     AuthProvider,
@@ -58,8 +58,6 @@ profiles = table.entity(
         gsi1: Keys("AUTH#{auth_provider}#{auth_provider_id}", "USER#{user_id}"),
         gsi2: Keys("EMAIL#{email_hmac}", "USER#{user_id}"),
     },
-    derived=is_a("profile"),
-    schema=FORM,
     immutable=("created_at",),
     copies=[
         Copy("sync_version", "sync_head", "server_version", Refresh.JOB),
@@ -88,8 +86,6 @@ identities = table.entity(
     tag="identity",
     pk="AUTH#{provider}#{provider_id}",
     sk="IDENTITY",
-    derived=is_a("identity"),
-    schema=FORM,
     data={"provider_id": Data.PERSONAL, "user_id": Data.PERSONAL},
     retention=Retention(None, "while the account is there"),
     load={"create": Load(per_month=100, item_bytes=200, transaction=True)},
@@ -100,8 +96,6 @@ email_identities = table.entity(
     tag="email_identity",
     pk="EMAIL#{email_hmac}",
     sk="IDENTITY",
-    derived=is_a("email_identity"),
-    schema=FORM,
     data={"email_hmac": Data.PERSONAL, "user_id": Data.PERSONAL},
     retention=Retention(None, "while the account is there"),
     load={"create": Load(per_month=100, item_bytes=200, transaction=True)},
@@ -112,8 +106,6 @@ devices = table.entity(
     tag="device",
     pk="USER#{user_id}",
     sk="DEVICE#{device_id}",
-    derived=is_a("device"),
-    schema=FORM,
     data={"name": Data.PERSONAL},
     retention=Retention(None, "while the account is there, or until it is removed"),
     load={
@@ -129,8 +121,6 @@ sessions = table.entity(
     pk="USER#{user_id}",
     sk="SESSION#{session_id}",
     on={gsi2: Keys("USER#{user_id}#DEVICE#{device_id}", "SESSION#{last_seen_ms:13}")},
-    derived=is_a("session"),
-    schema=FORM,
     expires=Expires("last_seen_at", SESSIONS_KEPT),
     data={"refresh_hash": Data.SECRET, "former_hash": Data.SECRET, "family_hash": Data.SECRET},
     retention=Retention(SESSIONS_KEPT, "so that a device stays signed in"),
@@ -155,8 +145,6 @@ codes = codes_in(
     sends=Load(per_month=5_000, item_bytes=200, transaction=True),
     counts=Load(per_month=25_000, item_bytes=150),
     purpose="to prove who reads the mail of an address",
-    derived=is_a,
-    schema=FORM,
 )
 nonces = table.entity(
     SpentNonce,
@@ -164,8 +152,6 @@ nonces = table.entity(
     tag="nonce",
     pk="NONCE#{nonce_hash}",
     sk="NONCE",
-    derived=is_a("nonce"),
-    schema=FORM,
     expires=Expires("expires_at"),
     retention=Retention(timedelta(minutes=15), "so that a login of another provider is used once"),
     load={"create": Load(per_month=3_000, item_bytes=150)},
@@ -176,8 +162,6 @@ enrolments = table.entity(
     tag="enrolment",
     pk="TRAVELLERS#{user_id:shard.16}",
     sk="USER#{user_id}",
-    derived=is_a("enrolment"),
-    schema=FORM,
     retention=Retention(None, "while the account is there"),
     load={"create": Load(per_month=100, item_bytes=150, transaction=True)},
 )

@@ -6,7 +6,6 @@ request reads its session, and each write is an operation, its receipt, the visi
 in one transaction, and what the profile and the device know of it after that.
 """
 
-from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
 
@@ -15,7 +14,6 @@ from tablewright.design import Alarm, Backups, Budget, Design, Environment, Sche
 __all__ = [
     "AUDIT_KEPT",
     "FOLLOWER",
-    "FORM",
     "OPERATIONS_KEPT",
     "SESSIONS_KEPT",
     "SHARDS",
@@ -79,12 +77,8 @@ table = TRAVEL.table(
     stream="NEW_AND_OLD_IMAGES",
     followed=True,
     about="Everything of Skratch.",
+    discriminator="item_type",
+    schema=Schema("schema_version"),
 )
 gsi1 = table.gsi("GSI1", pk="GSI1PK", sk="GSI1SK")
 gsi2 = table.gsi("GSI2", pk="GSI2PK", sk="GSI2SK")
-FORM = Schema("schema_version")
-
-
-def is_a(tag: str) -> Mapping[str, str]:
-    """What every item says it is."""
-    return {"item_type": tag}

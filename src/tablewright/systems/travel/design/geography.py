@@ -1,8 +1,9 @@
 """Regions by code, name and cell (SK-23 to SK-25)."""
 
 from tablewright.design import Keys, Load, Retention, begins, between
-from tablewright.systems.travel.design.base import FORM, TRAVEL, gsi1, gsi2, is_a, table
-from tablewright.systems.travel.model import GeoAlias, GeoCell, GeoRegion, GeoRelease, RegionType
+from tablewright.systems.travel.design.base import TRAVEL, gsi1, gsi2, table
+from tablewright.systems.travel.geography.regions import GeoAlias, GeoCell, GeoRegion, GeoRelease
+from tablewright.systems.travel.model import RegionType
 
 __all__ = [
     "aliases_of_type",
@@ -34,8 +35,6 @@ geo_regions = table.entity(
     pk="GEO#{region_type}",
     sk="REGION#{region_code}",
     on={gsi1: Keys("SEARCH#{region_type}", "NAME#{normalized_name}")},
-    derived=is_a("region"),
-    schema=FORM,
     retention=Retention(None, "the geography"),
     load={"put": Load(per_month=350, item_bytes=700, new=0.1)},
 )
@@ -46,8 +45,6 @@ geo_cells = table.entity(
     pk="GEO#{region_type}",
     sk="CELL#{bbox_key}#{region_code}",
     on={gsi2: Keys("BOUNDS#{bbox_key}", "REGION#{region_code}")},
-    derived=is_a("region_cell"),
-    schema=FORM,
     retention=Retention(None, "the geography"),
     load={"put": Load(per_month=1_500, item_bytes=200, new=0.1)},
 )
@@ -58,8 +55,6 @@ geo_aliases = table.entity(
     pk="GEO#{region_type}",
     sk="ALIAS#{token}#{region_code}",
     on={gsi1: Keys("SEARCH#{region_type}", "NAME#{token}")},
-    derived=is_a("region_alias"),
-    schema=FORM,
     retention=Retention(None, "the geography"),
     load={"put": Load(per_month=1_000, item_bytes=200, new=0.1)},
 )
@@ -69,8 +64,6 @@ geo_releases = table.entity(
     tag="geography",
     pk="GEOGRAPHY",
     sk="RELEASE#{release}",
-    derived=is_a("geography"),
-    schema=FORM,
     retention=Retention(None, "the geography"),
     load={"put": Load(per_month=1, item_bytes=150)},
 )

@@ -7,7 +7,7 @@ from tablewright.kit.audit import audit as audit_log
 from tablewright.kit.outbox import ByOwner
 from tablewright.kit.outbox import outbox as outbox_in
 from tablewright.systems.travel.design.accounts import codes, devices, email_identities, profiles
-from tablewright.systems.travel.design.base import AUDIT_KEPT, FORM, TRAVEL, gsi1, gsi2, is_a, table
+from tablewright.systems.travel.design.base import AUDIT_KEPT, TRAVEL, gsi1, gsi2, table
 from tablewright.systems.travel.design.sync import changes, heads, operations, receipts
 from tablewright.systems.travel.design.visits import visits
 from tablewright.systems.travel.model import AuditEntry, Block, Erasure, Message, Walk
@@ -44,8 +44,6 @@ audit = audit_log(
     retention=Retention(AUDIT_KEPT, "so that a traveller sees who changed what"),
     writes=Load(per_month=5_000, item_bytes=300, transaction=True),
     reads=Load(per_month=1_000, items=20, item_bytes=300),
-    derived=is_a("audit"),
-    schema=FORM,
 )
 outbox = outbox_in(
     TRAVEL,
@@ -60,8 +58,6 @@ outbox = outbox_in(
     reads=Load(per_month=50_000, items=2, item_bytes=600),
     by_owner=ByOwner("messages_to", "owner", "USER#{owner}", Load(per_month=100), sk=begins("MESSAGE#")),
     descending=False,
-    derived=is_a("message"),
-    schema=FORM,
 )
 erasures = table.entity(
     Erasure,
@@ -73,8 +69,6 @@ erasures = table.entity(
         gsi1: Keys("ERASURES{is_open:when}", "{due_at:ms}#{erasure_id}{is_open:when}"),
         gsi2: Keys("ERASED{is_open:unless}", "{due_at:ms}#{erasure_id}{is_open:unless}"),
     },
-    derived=is_a("erasure"),
-    schema=FORM,
     data={"user_id": Data.PERSONAL, "user_hash": Data.PERSONAL},
     retention=Retention(None, "the proof that an account was erased"),
     load={"create": Load(per_month=50, item_bytes=200)},
@@ -86,8 +80,6 @@ blocks = table.entity(
     pk="USER#{user_id}",
     sk="BLOCK#{blocked_id}",
     on={gsi1: Keys("BLOCKED#{blocked_id}", "USER#{user_id}")},
-    derived=is_a("block"),
-    schema=FORM,
     data={"blocked_id": Data.PERSONAL},
     retention=Retention(None, "while the account is there"),
     load={"put": Load(per_month=100, item_bytes=200)},
@@ -99,8 +91,6 @@ walks = table.entity(
     pk="WALK#{name}",
     sk="WALK",
     version="version",
-    derived=is_a("walk"),
-    schema=FORM,
     retention=Retention(None, "so that a job continues where it stopped"),
     load={"change": Load(per_month=50_000, item_bytes=150)},
 )

@@ -3,7 +3,7 @@
 from datetime import date
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, begins
-from tablewright.systems.travel.design.base import FORM, STATISTICS_KEPT, TRAVEL, gsi1, is_a, table
+from tablewright.systems.travel.design.base import STATISTICS_KEPT, TRAVEL, gsi1, table
 from tablewright.systems.travel.model import RegionTally, RegionType, Statistic
 
 __all__ = [
@@ -23,8 +23,6 @@ region_tallies = table.entity(
     tag="region_tally",
     pk="TALLY#{region_type}#{region_code}#{shard}",
     sk="VISITORS",
-    derived=is_a("region_tally"),
-    schema=FORM,
     retention=Retention(None, "the figures of a region"),
     load={"upsert": Load(per_month=10_000, item_bytes=150, once=True, new=0.05)},
 )
@@ -40,8 +38,6 @@ statistics = table.entity(
     pk="USER#{user_id}",
     sk="STATS#{calculation_date}",
     on={gsi1: Keys("STATS_DATE#{calculation_date}#{user_id:shard.16}", "USER#{user_id}")},
-    derived=is_a("statistic"),
-    schema=FORM,
     expires=Expires("calculated_at", STATISTICS_KEPT),
     data={"recent_visits": Data.PERSONAL, "marks": Data.PERSONAL},
     retention=Retention(STATISTICS_KEPT, "so that figures are not counted for every request"),

@@ -2,7 +2,7 @@
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, begins, between
 from tablewright.systems.travel.design.accounts import profile_key
-from tablewright.systems.travel.design.base import FORM, OPERATIONS_KEPT, TRAVEL, gsi1, gsi2, is_a, table
+from tablewright.systems.travel.design.base import OPERATIONS_KEPT, TRAVEL, gsi1, gsi2, table
 from tablewright.systems.travel.model import Change, Head, Operation, OperationStatus, Receipt
 
 __all__ = [
@@ -36,8 +36,6 @@ operations = table.entity(
         ),
         gsi2: Keys("USER#{user_id}#DEVICE#{device_id}", "OP#{timestamp_ms:13}"),
     },
-    derived=is_a("operation"),
-    schema=FORM,
     expires=Expires("server_timestamp", OPERATIONS_KEPT),
     data={"entity_data": Data.PERSONAL, "conflict_details": Data.PERSONAL},
     retention=Retention(OPERATIONS_KEPT, "to see what each device did, and to settle conflicts"),
@@ -50,8 +48,6 @@ receipts = table.entity(
     tag="operation_receipt",
     pk="SYNC#{user_id}",
     sk="OPID#{operation_id}",
-    derived=is_a("operation_receipt"),
-    schema=FORM,
     expires=Expires("done_at", OPERATIONS_KEPT),
     data={"result": Data.PERSONAL},
     retention=Retention(OPERATIONS_KEPT, "so that an operation is done once"),
@@ -66,8 +62,6 @@ changes = table.entity(
     tag="change",
     pk="SYNC#{user_id}",
     sk="CHG#{server_version:12}",
-    derived=is_a("change"),
-    schema=FORM,
     expires=Expires("changed_at", OPERATIONS_KEPT),
     data={"visited_date": Data.PERSONAL},
     retention=Retention(OPERATIONS_KEPT, "so that devices can ask what is new"),
@@ -79,8 +73,6 @@ heads = table.entity(
     tag="sync_head",
     pk="SYNC#{user_id}",
     sk="HEAD",
-    derived=is_a("sync_head"),
-    schema=FORM,
     retention=Retention(None, "while the account is there"),
     load={
         "create": Load(per_month=100, item_bytes=200, transaction=True),

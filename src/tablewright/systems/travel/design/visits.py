@@ -3,7 +3,7 @@
 from typing import Any
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, Schema, begins
-from tablewright.systems.travel.design.base import TOMBSTONES_KEPT, TRAVEL, gsi1, gsi2, is_a, table
+from tablewright.systems.travel.design.base import TOMBSTONES_KEPT, TRAVEL, gsi1, gsi2, table
 from tablewright.systems.travel.model import RegionType, Value, Visit
 from tablewright.systems.travel.sync.merge import WHOLE
 
@@ -50,7 +50,6 @@ visits = table.entity(
             "USER#{user_id}#{region_type}{is_deleted:unless}", "VISIT#{timestamp_ms:13}{is_deleted:unless}"
         ),
     },
-    derived=is_a("visit"),
     schema=Schema("schema_version", (_of_fields,)),
     expires=Expires("deleted_at", TOMBSTONES_KEPT),
     data={"notes": Data.PERSONAL, "visited_date": Data.PERSONAL, "trips": Data.PERSONAL},

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from itertools import pairwise
-from math import floor, pi, radians, sin
+from math import floor, pi
 from typing import Literal, TypedDict
 
 from tablewright.systems.travel.geography.boxes import Box
@@ -26,8 +26,7 @@ Point = tuple[float, float]
 Ring = tuple[Point, ...]
 """Closed: the last point is the first."""
 
-EARTH_KM = 6371.0088
-KM_A_DEGREE = EARTH_KM * pi / 180
+KM_A_DEGREE = 6371.0088 * pi / 180
 
 
 Edge = tuple[Point, Point]
@@ -115,14 +114,6 @@ def is_inside(piece: Piece, point: Point) -> bool:
     return inside
 
 
-def area_km2(border: Border) -> float:
-    """The area of the drawn border on a sphere."""
-    return sum(
-        abs(_ring_area(piece.rings[0])) - sum(abs(_ring_area(hole)) for hole in piece.rings[1:])
-        for piece in border
-    )
-
-
 def meets(piece: Piece, box: Box) -> bool:
     """Have a piece and a box (one that does not cross 180 degrees) a point in common?"""
     if piece.west > box.east or piece.east < box.west or piece.south > box.north or piece.north < box.south:
@@ -149,13 +140,6 @@ def _crosses(a: Point, b: Point, box: Box) -> bool:
         if start > end:
             return False
     return True
-
-
-def _ring_area(ring: Ring) -> float:
-    total = sum(
-        radians(b[0] - a[0]) * (2 + sin(radians(a[1])) + sin(radians(b[1]))) for a, b in pairwise(ring)
-    )
-    return total * EARTH_KM**2 / 2
 
 
 def _points(arc: Sequence[tuple[int, int]], steps: int) -> Iterator[Point]:

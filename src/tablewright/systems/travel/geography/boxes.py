@@ -1,4 +1,4 @@
-"""A box on the map: between two parallels and two meridians, and what two boxes have in common.
+"""A box on the map: between two parallels and two meridians.
 
 A box with west > east crosses the line of 180 degrees (Fiji: west 177, east -178). Edges belong to the box, and 180 and
 -180 are the same meridian. The map is flat at the poles: a box that reaches 90 does not touch every other that does.
@@ -45,14 +45,3 @@ def spans(box: Box) -> tuple[Span, ...]:
     if any(west == -180 for west, _ in whole):
         whole.append((180.0, 180.0))
     return tuple(dict.fromkeys(whole))
-
-
-def overlaps(one: Box, other: Box) -> bool:
-    """Do the boxes have a point in common?"""
-    if one.south > other.north or other.south > one.north:
-        return False
-    return any(a[0] <= b[1] and b[0] <= a[1] for a in spans(one) for b in spans(other))
-
-
-def contains(box: Box, lat: float, lon: float) -> bool:
-    return box.south <= lat <= box.north and any(west <= lon <= east for west, east in spans(box))

@@ -10,36 +10,35 @@ Elsewhere: borders and places (borders.py, shapes.py), searching (names.py).
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from functools import cache
 from importlib import resources
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, TypeVar
 
 from tablewright.systems.travel.geography.boxes import Box
+from tablewright.systems.travel.model import REGION_TYPES, RegionType, Stored
 
 Kept = TypeVar("Kept")
-RegionType = Literal["country", "us_state", "canadian_province"]
-REGION_TYPES: tuple[RegionType, ...] = get_args(RegionType)
 CONTINENTS: Mapping[str, str] = {
     "AF": "Africa", "AN": "Antarctica", "AS": "Asia", "EU": "Europe", "NA": "North America", "OC": "Oceania",
     "SA": "South America",
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
-    """A region as it is stored. The two `boundary_` fields are object keys; the API makes URLs of them."""
+class GeoRegion(Stored):
+    """A region. Boundary files are object keys, not addresses (SK-D38)."""
 
     region_type: RegionType
     region_code: str
     name: str
     display_name: str
     normalized_name: str
-    continent_code: str | None
-    parent_region: str | None
-    capital: str | None
-    population: int | None
-    area_km2: Decimal | None
+    continent_code: str | None = None
+    parent_region: str | None = None
+    capital: str | None = None
+    population: int | None = None
+    area_km2: Decimal | None = None
     bbox_north: Decimal
     bbox_south: Decimal
     bbox_east: Decimal
@@ -48,17 +47,50 @@ class Region:
     center_lon: Decimal
     boundary_data_url: str
     boundary_simplified_url: str
+    countable: bool = True
     data_version: str
-    last_updated: str
-    countable: bool
+    last_updated: datetime
+
+
+class Region(GeoRegion):
+    """A region with what it is found by."""
+
     aliases: tuple[str, ...]
     cells: tuple[str, ...]
 
     @property
     def box(self) -> Box:
-        return Box(
-            *(float(edge) for edge in (self.bbox_north, self.bbox_south, self.bbox_east, self.bbox_west))
-        )
+        edges = (self.bbox_north, self.bbox_south, self.bbox_east, self.bbox_west)
+        return Box(*map(float, edges))
+
+
+class GeoCell(Stored):
+    """That a region reaches into a cell of the grid (SK-D11)."""
+
+    region_type: RegionType
+    region_code: str
+    bbox_key: str
+    data_version: str
+
+
+class GeoAlias(Stored):
+    """A word by which a region is found (SK-D12)."""
+
+    region_type: RegionType
+    region_code: str
+    token: str
+    display_name: str
+    data_version: str
+
+
+class GeoRelease(Stored):
+    """Which version of the geography is published; `is_swept`: what only the one before had is gone."""
+
+    release: str = "current"
+    data_version: str
+    published_at: datetime
+    regions: int
+    is_swept: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +123,13 @@ class Geography:
     def denominator(self, region_type: str) -> int:
         """How many there are to visit, for percentages."""
         return sum(region.countable for region in _of(self.regions, region_type).values())
+
+    def continent(self, region: Region) -> str | None:
+        """The code of its continent; of a state, that of its country."""
+        if region.continent_code is not None or region.parent_region is None:
+            return region.continent_code
+        parent = self.get("country", region.parent_region)
+        return parent.continent_code if parent is not None else None
 
     def follow(self, region_type: str, code: str) -> tuple[str, ...]:
         """The current codes of a code from any time: one, and a visit moves there automatically; several, and only the
@@ -130,19 +169,12 @@ def _of(kept: Mapping[RegionType, Mapping[str, Kept]], region_type: str) -> Mapp
 
 def _region(row: dict[str, Any], version: str, updated: str) -> Region:
     key = f"geography/{version}/{row['region_type']}/{row['region_code']}"
-    decimals = {name: Decimal(row[name]) for name in row if name.startswith(("bbox_", "center_"))}
     return Region(
-        **{
-            **row,
-            **decimals,
-            "area_km2": None if row["area_km2"] is None else Decimal(row["area_km2"]),
-            "aliases": tuple(row["aliases"]),
-            "cells": tuple(row["cells"]),
-        },
+        **row,
         boundary_data_url=f"{key}/high.geojson",
         boundary_simplified_url=f"{key}/low.geojson",
         data_version=version,
-        last_updated=updated,
+        last_updated=datetime.fromisoformat(f"{updated}T00:00:00+00:00"),
     )
 
 

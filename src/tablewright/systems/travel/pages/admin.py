@@ -11,7 +11,6 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge.errors import CallerError
-from tablewright.edge.routes import gather
 from tablewright.pages.area import Nav
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
@@ -33,16 +32,13 @@ STATUSES: tuple[tuple[OpenStatus, str], ...] = (
 )
 
 
-def admin_router(pages: TravelPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_sync, _geography, _accounts)))
-    return router
+def add_admin(router: APIRouter, pages: TravelPages) -> None:
+    for add in (_add_sync, _add_geography, _add_accounts):
+        add(router, pages)
 
 
-def _sync(pages: TravelPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/sync", dependencies=[Depends(pages.admin)])
+def _add_sync(router: APIRouter, pages: TravelPages) -> None:
+    @router.get("/sync")
     def sync(request: Request, status: OpenStatus = "conflict", after: str | None = None) -> Response:
         page = pages.travel.sync.by_status(status, pages.caller(request).subject, PAGE, after)
         return pages.page(
@@ -54,14 +50,11 @@ def _sync(pages: TravelPages) -> APIRouter:
             next=page.next,
         )
 
-    return router
 
-
-def _geography(pages: TravelPages) -> APIRouter:
-    router = pages.router()
+def _add_geography(router: APIRouter, pages: TravelPages) -> None:
     places = pages.travel.places
 
-    @router.get("/geography", dependencies=[Depends(pages.admin)])
+    @router.get("/geography")
     def geography(request: Request) -> Response:
         known = pages.travel.geography
         return pages.page(
@@ -78,24 +71,21 @@ def _geography(pages: TravelPages) -> APIRouter:
             ],
         )
 
-    @router.post("/geography", dependencies=[Depends(pages.admin)])
+    @router.post("/geography")
     def publish(request: Request) -> Response:
         written = places.publish()
         words = f"Published: {written:,} items written." if written else "This version is already published."
         return pages.console.go(f"{HOME}/geography", words.replace(",", "\u202f"))
 
-    return router
 
-
-def _accounts(pages: TravelPages) -> APIRouter:
-    router = pages.router()
+def _add_accounts(router: APIRouter, pages: TravelPages) -> None:
     accounts, repository = pages.travel.accounts, pages.travel.repository
 
-    @router.get("/accounts", dependencies=[Depends(pages.admin)])
+    @router.get("/accounts")
     def look(request: Request) -> Response:
         return page(request, Form())
 
-    @router.post("/accounts", dependencies=[Depends(pages.admin)])
+    @router.post("/accounts")
     def find(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         """A POST, so that no e-mail address gets into an address bar or a log."""
         typed = form.get("who").strip()
@@ -107,7 +97,7 @@ def _accounts(pages: TravelPages) -> APIRouter:
             return page(request, form.wrong("who", "No account has this address."), 404)
         return pages.console.go(f"{ACCOUNTS}/{owner}")
 
-    @router.get("/accounts/{user_id}", dependencies=[Depends(pages.admin)])
+    @router.get("/accounts/{user_id}")
     def account(user_id: str, request: Request) -> Response:
         profile = repository.profile(user_id)
         caller = pages.caller(request)
@@ -122,7 +112,7 @@ def _accounts(pages: TravelPages) -> APIRouter:
             record=accounts.audit(user_id, 15).items,
         )
 
-    @router.post("/accounts/{user_id}/recount", dependencies=[Depends(pages.admin)])
+    @router.post("/accounts/{user_id}/recount")
     def recount(user_id: str) -> Response:
         repository.profile(user_id)
         drift = pages.travel.statistics.repair(user_id)
@@ -133,7 +123,7 @@ def _accounts(pages: TravelPages) -> APIRouter:
         )
         return pages.console.go(f"{ACCOUNTS}/{user_id}", words)
 
-    @router.post("/accounts/{user_id}/minor", dependencies=[Depends(pages.admin)])
+    @router.post("/accounts/{user_id}/minor")
     def minor(user_id: str, request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         is_minor = form.get("is_minor") == "yes"
         accounts.set_minor(user_id, is_minor, pages.caller(request).subject, ADMIN)
@@ -150,5 +140,3 @@ def _accounts(pages: TravelPages) -> APIRouter:
         return pages.page(
             request, "admin_accounts", title="Accounts", status=status, form=form, erasures=erasures
         )
-
-    return router

@@ -10,18 +10,18 @@ from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.routes import gather
 from tablewright.pages.area import Area, Nav
 from tablewright.pages.layout import Console
-from tablewright.systems.travel.pages.admin import ADMIN_PAGES, admin_router
-from tablewright.systems.travel.pages.conflicts import conflicts_router
-from tablewright.systems.travel.pages.devices import devices_router
-from tablewright.systems.travel.pages.import_export import baggage_router
+from tablewright.systems.travel.pages.admin import ADMIN_PAGES, add_admin
+from tablewright.systems.travel.pages.conflicts import add_conflicts
+from tablewright.systems.travel.pages.devices import add_devices
+from tablewright.systems.travel.pages.import_export import add_import_export
 from tablewright.systems.travel.pages.map import map_router
 from tablewright.systems.travel.pages.page import ADMIN, pages_of
-from tablewright.systems.travel.pages.places import places_router
+from tablewright.systems.travel.pages.places import add_places
 from tablewright.systems.travel.pages.search import finder
-from tablewright.systems.travel.pages.settings import settings_router
-from tablewright.systems.travel.pages.sign_in import sign_in_router
-from tablewright.systems.travel.pages.statistics import looking_router
-from tablewright.systems.travel.pages.travellers import travellers_router
+from tablewright.systems.travel.pages.settings import add_settings
+from tablewright.systems.travel.pages.sign_in import add_sign_in
+from tablewright.systems.travel.pages.statistics import add_statistics
+from tablewright.systems.travel.pages.travellers import add_profiles
 from tablewright.systems.travel.travel import Travel
 
 _ADMIN = (ADMIN,)
@@ -42,19 +42,14 @@ PAGES = (
 def travel_area(travel: Travel, console: Console, who: FindPrincipal) -> Area:
     """The area of SYSTEM.pages."""
     pages = pages_of(travel, console, who)
+    anyone, travellers, admins = pages.router(), pages.router(pages.signed_in), pages.router(pages.admin)
+    for add in (add_places, add_statistics, add_conflicts, add_devices, add_settings, add_import_export):
+        add(travellers, pages)
+    add_admin(admins, pages)
+    add_profiles(anyone, pages)
+    add_sign_in(anyone, pages)
     router = map_router(pages)
-    parts = (
-        places_router(pages),
-        looking_router(pages),
-        conflicts_router(pages),
-        devices_router(pages),
-        settings_router(pages),
-        travellers_router(pages),
-        baggage_router(pages),
-        admin_router(pages),
-        sign_in_router(pages),
-    )
-    gather(router, parts)
+    gather(router, (travellers, admins, anyone))
     return Area(
         "travel",
         "Skratch",

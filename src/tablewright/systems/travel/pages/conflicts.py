@@ -8,22 +8,21 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, posted
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.errors import VersionConflict
-from tablewright.systems.travel.model import REGION_TYPES, Operation, Strategy, Visit
+from tablewright.systems.travel.model import Operation, Strategy, Visit
 from tablewright.systems.travel.pages import words as texts
 from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
 from tablewright.systems.travel.sync.merge import WHOLE
-from tablewright.systems.travel.sync.operations import FieldConflict
+from tablewright.systems.travel.sync.operations import FieldConflict, conflicts_in, place_of
 
 LIST = f"{HOME}/conflicts"
 PAGE = 20
 SEEN = "seen:"
-_CLASHES = TypeAdapter(list[FieldConflict])
 _CHOICES: dict[str, Strategy] = {"keep": "server_wins", "other": "client_wins", "write": "manual"}
 
 
@@ -68,14 +67,12 @@ class Open:
         return (getattr(self.visit, field) or "") if self.visit is not None else ""
 
 
-def conflicts_router(pages: TravelPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/conflicts", dependencies=[Depends(pages.signed_in)])
+def add_conflicts(router: APIRouter, pages: TravelPages) -> None:
+    @router.get("/conflicts")
     def conflicts(request: Request, after: str | None = None) -> Response:
         return conflicts_page(pages, request, after)
 
-    @router.post("/conflicts/{operation_id}", dependencies=[Depends(pages.signed_in)])
+    @router.post("/conflicts/{operation_id}")
     def settle(operation_id: str, request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         profile = pages.traveller(request)
         choice = _CHOICES.get(form.get("choice"), "server_wins")
@@ -95,8 +92,6 @@ def conflicts_router(pages: TravelPages) -> APIRouter:
                 pages, request, wrong=(operation_id, refused(form, mistake)), status=status_of(mistake)
             )
         return pages.console.go(LIST, f"Conflict resolved. {texts.SETTLED_BY[choice]}")
-
-    return router
 
 
 def _versions(form: Form) -> dict[str, int]:
@@ -127,11 +122,10 @@ def conflicts_page(
 
 
 def _open(pages: TravelPages, operation: Operation, devices: dict[str, str]) -> Open:
-    details = operation.conflict_details or {}
-    clashes = _CLASHES.validate_python(details.get("fields", []))
+    clashes = conflicts_in(operation)
     entities = list(dict.fromkeys(clash.entity_id for clash in clashes)) or [operation.entity_id]
     now = {entity: _now(pages, operation.user_id, entity) for entity in entities}
-    place, geography = texts.place_of(entities[0]), pages.travel.geography
+    place, geography = place_of(entities[0]), pages.travel.geography
     name = texts.place_name(geography, entities[0])
     several = {entity: f"{texts.place_name(geography, entity)}: " for entity in entities[1:] and entities}
     return Open(
@@ -156,12 +150,11 @@ class Now:
 
 
 def _now(pages: TravelPages, user_id: str, entity: str) -> Now:
-    place = texts.place_of(entity)
+    place = place_of(entity)
     if place is None:
         profile = pages.travel.repository.profile(user_id)
         return Now(profile.entity_version, rules.user_fields(profile))
-    kind = next(each for each in REGION_TYPES if each == place[0])
-    there = pages.travel.repository.visits_at(user_id, [(kind, place[1])])[0]
+    there = pages.travel.repository.visits_at(user_id, [place])[0]
     if there is None or there.is_deleted:
         return Now(there.sync_version if there is not None else 0, None)
     return Now(there.sync_version, rules.visit_fields(there), there)

@@ -14,16 +14,14 @@ LIST = f"{HOME}/devices"
 PAGE = 25
 
 
-def devices_router(pages: TravelPages) -> APIRouter:
-    router = pages.router()
-
+def add_devices(router: APIRouter, pages: TravelPages) -> None:
     def find(profile: Profile, device_id: str) -> Device:
         for device in pages.travel.devices.of(profile.user_id, revoked=True):
             if device.device_id == device_id:
                 return device
         raise NotFound("DEVICE")
 
-    @router.get("/devices", dependencies=[Depends(pages.signed_in)])
+    @router.get("/devices")
     def devices(request: Request) -> Response:
         profile = pages.traveller(request)
         head = pages.travel.repository.head(profile.user_id)
@@ -39,7 +37,7 @@ def devices_router(pages: TravelPages) -> APIRouter:
             newest=head.server_version if head is not None else 0,
         )
 
-    @router.get("/devices/{device_id}", dependencies=[Depends(pages.signed_in)])
+    @router.get("/devices/{device_id}")
     def device(device_id: str, request: Request, after: str | None = None) -> Response:
         return device_page(request, device_id, after)
 
@@ -67,7 +65,7 @@ def devices_router(pages: TravelPages) -> APIRouter:
             next=page.next,
         )
 
-    @router.post("/devices/{device_id}/name", dependencies=[Depends(pages.signed_in)])
+    @router.post("/devices/{device_id}/name")
     def rename(device_id: str, request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         profile = pages.traveller(request)
         try:
@@ -76,7 +74,7 @@ def devices_router(pages: TravelPages) -> APIRouter:
             return device_page(request, device_id, form=refused(form, mistake), status=status_of(mistake))
         return pages.console.go(f"{LIST}/{device_id}", f"Renamed to {found.name}.")
 
-    @router.get("/devices/{device_id}/sign-out", dependencies=[Depends(pages.signed_in)])
+    @router.get("/devices/{device_id}/sign-out")
     def ask(device_id: str, request: Request) -> Response:
         found = find(pages.traveller(request), device_id)
         is_here = device_id == pages.device_here(request)
@@ -92,7 +90,7 @@ def devices_router(pages: TravelPages) -> APIRouter:
             crumbs=(Crumb("Devices", LIST),),
         )
 
-    @router.post("/devices/{device_id}/sign-out", dependencies=[Depends(pages.signed_in)])
+    @router.post("/devices/{device_id}/sign-out")
     def sign_out(device_id: str, request: Request) -> Response:
         profile = pages.traveller(request)
         is_here = device_id == pages.device_here(request)
@@ -105,7 +103,7 @@ def devices_router(pages: TravelPages) -> APIRouter:
             return gone
         return pages.console.go(LIST, f"{found.name} is signed out.")
 
-    @router.post("/devices/sign-out-others", dependencies=[Depends(pages.signed_in)])
+    @router.post("/devices/sign-out-others")
     def sign_out_others(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         profile = pages.traveller(request)
         caller = pages.caller(request)
@@ -118,5 +116,3 @@ def devices_router(pages: TravelPages) -> APIRouter:
         )
         count = len(gone)
         return pages.console.go(LIST, f"{count} {'device' if count == 1 else 'devices'} signed out.")
-
-    return router

@@ -22,15 +22,13 @@ FORMATS = (
 EXAMPLE = "name,date,notes\nPortugal,2023-09,Lisbon and the coast\nUS-CA,2019,\n"
 
 
-def baggage_router(pages: TravelPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/export", dependencies=[Depends(pages.signed_in)])
+def add_import_export(router: APIRouter, pages: TravelPages) -> None:
+    @router.get("/export")
     def export(request: Request) -> Response:
         pages.traveller(request)
         return page(request, Form())
 
-    @router.post("/export", dependencies=[Depends(pages.signed_in)])
+    @router.post("/export")
     def bring(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         profile = pages.traveller(request)
         text = form.get("sheet")
@@ -60,5 +58,3 @@ def baggage_router(pages: TravelPages) -> APIRouter:
             example=EXAMPLE,
             script=pages.console.asset("travel/sheet.js"),
         )
-
-    return router

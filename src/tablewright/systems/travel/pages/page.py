@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from fastapi import Request
+from fastapi import APIRouter, Depends, Request
 
 from tablewright.edge import ANYONE, Principal, require
 from tablewright.edge.errors import CallerError, NotFound, Unauthenticated, problem_for
@@ -18,7 +18,7 @@ from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.pages.forms import Form
 from tablewright.pages.layout import Console
 from tablewright.pages.system_pages import SystemPages
-from tablewright.systems.travel.geography.regions import Region
+from tablewright.systems.travel.geography.regions import CONTINENTS, Region
 from tablewright.systems.travel.model import SERVER, Profile, RegionType
 from tablewright.systems.travel.pages import words as texts
 from tablewright.systems.travel.travel import Travel
@@ -44,6 +44,12 @@ class TravelPages(SystemPages):
     travel: Travel
     signed_in: FindPrincipal
     admin: FindPrincipal
+
+    def router(self, *guards: FindPrincipal) -> APIRouter:
+        """A router whose pages all need what the guards ask for."""
+        router = super().router()
+        router.dependencies += [Depends(guard) for guard in guards]
+        return router
 
     def now(self) -> datetime:
         return self.travel.repository.now()
@@ -81,6 +87,7 @@ class TravelPages(SystemPages):
             "base": HOME,
             "words": texts,
             "geography": self.travel.geography,
+            "continent_names": CONTINENTS,
         }
 
 

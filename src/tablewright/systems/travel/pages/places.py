@@ -12,16 +12,15 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import JsonValue
 
 from tablewright.edge.errors import CallerError, NotFound
-from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.geography import names
-from tablewright.systems.travel.geography.regions import Region
+from tablewright.systems.travel.geography.regions import CONTINENTS, Region
 from tablewright.systems.travel.model import Profile, RegionType, Visit
 from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
-from tablewright.systems.travel.pages.words import CONTINENTS, ONE, REST, TYPES, side_words
-from tablewright.systems.travel.rules import visit_fields
+from tablewright.systems.travel.pages.words import ONE, REST, TYPES, side_words
+from tablewright.systems.travel.rules import COUNTERS, visit_fields
 from tablewright.systems.travel.sync.operations import Result
 
 VERSION = "version"
@@ -43,7 +42,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class Group:
     """Regions of a list under one heading."""
 
     title: str
@@ -63,19 +62,16 @@ def place_path(region_type: str, code: str) -> str:
     return f"{LIST}/{region_type}/{code}"
 
 
-def places_router(pages: TravelPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_lists, _one, _trips)))
-    return router
+def add_places(router: APIRouter, pages: TravelPages) -> None:
+    for add in (_add_lists, _add_place, _add_trips):
+        add(router, pages)
 
 
 # --- lists ---
 
 
-def _lists(pages: TravelPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/places", dependencies=[Depends(pages.signed_in)])
+def _add_lists(router: APIRouter, pages: TravelPages) -> None:
+    @router.get("/places")
     def all_places(
         request: Request, type: RegionType = "country", show: str = "", find: str = ""
     ) -> Response:
@@ -85,15 +81,15 @@ def _lists(pages: TravelPages) -> APIRouter:
             for visit in pages.travel.visits.all(profile.user_id)
         }
         figures = pages.travel.statistics.of(profile.user_id)
-        counts: dict[RegionType, int] = {
-            "country": figures.countries_visited,
-            "us_state": figures.us_states_visited,
-            "canadian_province": figures.canadian_provinces_visited,
-        }
-        regions = pages.travel.geography.of(type)
+        counts: dict[RegionType, int] = {kind: getattr(figures, name) for kind, name in COUNTERS.items()}
+        geography = pages.travel.geography
+        regions = geography.of(type)
         if find.strip():
             regions = tuple(names.rank(find, regions))
-        rows = [_row(pages, region, visits.get((type, region.region_code))) for region in regions]
+        rows = [
+            Row(region, visits.get((type, region.region_code)), geography.continent(region) or "NA")
+            for region in regions
+        ]
         if show:
             rows = [row for row in rows if (row.visit is not None) == (show == "been")]
         return pages.page(
@@ -105,14 +101,12 @@ def _lists(pages: TravelPages) -> APIRouter:
             find=find,
             tabs=[(f"{title} · {counts[kind]}", _list_path(kind), kind == type) for kind, title in TYPES.items()],
             shown=[(title, _list_path(type, value, find), value == show) for value, title in _SHOWN],
-            shelves=_shelves(rows, by_continent=type == "country" and not find.strip()),
+            groups=_groups(rows, by_continent=type == "country" and not find.strip()),
             been=counts[type],
-            of=pages.travel.geography.denominator(type),
+            of=geography.denominator(type),
             rest=REST[type],
             here=_list_path(type, show, find),
         )  # fmt: skip
-
-    return router
 
 
 def _list_path(kind: str, show: str = "", find: str = "") -> str:
@@ -120,40 +114,29 @@ def _list_path(kind: str, show: str = "", find: str = "") -> str:
     return f"{LIST}?{urlencode({name: text for name, text in query.items() if text})}"
 
 
-def _row(pages: TravelPages, region: Region, visit: Visit | None) -> Row:
-    parent = pages.travel.geography.get("country", region.parent_region) if region.parent_region else None
-    continent = region.continent_code or (parent.continent_code if parent is not None else None)
-    return Row(region, visit, continent or "NA")
-
-
-def _shelves(rows: list[Row], *, by_continent: bool) -> list[Shelf]:
+def _groups(rows: list[Row], *, by_continent: bool) -> list[Group]:
     if not by_continent:
-        return [Shelf("", "", tuple(rows))] if rows else []
+        return [Group("", "", tuple(rows))] if rows else []
+    rows = sorted(rows, key=lambda row: names.normalise(row.region.display_name))
     return [
-        Shelf(title, code, found)
+        Group(title, code, found)
         for code, title in CONTINENTS.items()
-        if (found := tuple(sorted((row for row in rows if row.continent == code), key=_by_name)))
+        if (found := tuple(row for row in rows if row.continent == code))
     ]
-
-
-def _by_name(row: Row) -> str:
-    return names.normalise(row.region.display_name)
 
 
 # --- one place ---
 
 
-def _one(pages: TravelPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/places/{region_type}/{code}", dependencies=[Depends(pages.signed_in)])
+def _add_place(router: APIRouter, pages: TravelPages) -> None:
+    @router.get("/places/{region_type}/{code}")
     def one(region_type: RegionType, code: str, request: Request) -> Response:
         region = pages.region(region_type, code)
         if region.region_code != code:
             return pages.console.go(place_path(region_type, region.region_code))
         return place_page(pages, request, region)
 
-    @router.post("/places/{region_type}/{code}", dependencies=[Depends(pages.signed_in)])
+    @router.post("/places/{region_type}/{code}")
     def save(
         region_type: RegionType, code: str, request: Request, form: Annotated[Form, Depends(posted)]
     ) -> Response:
@@ -167,7 +150,7 @@ def _one(pages: TravelPages) -> APIRouter:
             return place_page(pages, request, region, _again(form, mistake), status_of(mistake))
         return pages.console.go(place_path(region_type, region.region_code), "Saved.")
 
-    @router.post("/places/{region_type}/{code}/mark", dependencies=[Depends(pages.signed_in)])
+    @router.post("/places/{region_type}/{code}/mark")
     def mark(
         region_type: RegionType, code: str, request: Request, form: Annotated[Form, Depends(posted)]
     ) -> Response:
@@ -175,7 +158,7 @@ def _one(pages: TravelPages) -> APIRouter:
         result = pages.travel.visits.mark(profile.user_id, region_type, region.region_code)
         return _offered(pages, region, result, form)
 
-    @router.post("/places/{region_type}/{code}/unmark", dependencies=[Depends(pages.signed_in)])
+    @router.post("/places/{region_type}/{code}/unmark")
     def unmark(
         region_type: RegionType, code: str, request: Request, form: Annotated[Form, Depends(posted)]
     ) -> Response:
@@ -195,8 +178,6 @@ def _one(pages: TravelPages) -> APIRouter:
         if region_type == "country" and region.region_code in ("US", "CA"):
             words += " States and provinces you marked stay marked."
         return pages.console.go(_back(form, place_path(region_type, region.region_code)), words)
-
-    return router
 
 
 def _offered(pages: TravelPages, region: Region, result: Result, form: Form) -> Response:
@@ -273,10 +254,8 @@ def _visit(pages: TravelPages, profile: Profile, region: Region) -> Visit | None
 # --- trips ---
 
 
-def _trips(pages: TravelPages) -> APIRouter:
-    router = pages.router()
-
-    @router.post("/places/{region_type}/{code}/trips", dependencies=[Depends(pages.signed_in)])
+def _add_trips(router: APIRouter, pages: TravelPages) -> None:
+    @router.post("/places/{region_type}/{code}/trips")
     def add(
         region_type: RegionType, code: str, request: Request, form: Annotated[Form, Depends(posted)]
     ) -> Response:
@@ -294,9 +273,7 @@ def _trips(pages: TravelPages) -> APIRouter:
             return place_page(pages, request, region, status=status_of(mistake), trip=wrong)
         return pages.console.go(place_path(region_type, region.region_code), "Trip added.")
 
-    @router.post(
-        "/places/{region_type}/{code}/trips/{trip_id}/remove", dependencies=[Depends(pages.signed_in)]
-    )
+    @router.post("/places/{region_type}/{code}/trips/{trip_id}/remove")
     def remove(
         region_type: RegionType,
         code: str,
@@ -311,5 +288,3 @@ def _trips(pages: TravelPages) -> APIRouter:
         except VersionConflict as mistake:
             return place_page(pages, request, region, status=status_of(mistake), newer=_NEWER)
         return pages.console.go(place_path(region_type, region.region_code), "Trip removed.")
-
-    return router

@@ -10,13 +10,12 @@ from tablewright.edge import Principal
 from tablewright.edge.errors import BadRequest
 from tablewright.pages.area import Hit
 from tablewright.systems.travel.geography.regions import Region
-from tablewright.systems.travel.model import REGION_TYPES, RegionType, Visit
+from tablewright.systems.travel.model import REGION_TYPES, Place, Visit
 from tablewright.systems.travel.pages.page import TravelPages
 from tablewright.systems.travel.pages.places import place_path
 from tablewright.systems.travel.pages.words import ONE
 from tablewright.systems.travel.travel import Travel
 
-Place = tuple[RegionType, str]
 _FEWEST_LETTERS = 2
 _MOST_PLACES = 8
 _MOST_NOTES = 5

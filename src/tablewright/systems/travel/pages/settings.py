@@ -12,7 +12,6 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import JsonValue
 
 from tablewright.edge.errors import BadRequest, CallerError
-from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.travel.account.privacy import BACKUPS
@@ -60,10 +59,9 @@ def zones() -> tuple[str, ...]:
     return ("UTC", *sorted(name for name in available_timezones() if name.startswith(_CONTINENTS)))
 
 
-def settings_router(pages: TravelPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_settings, _blocks, _account)))
-    return router
+def add_settings(router: APIRouter, pages: TravelPages) -> None:
+    for add in (_add_settings, _add_blocks, _add_account):
+        add(router, pages)
 
 
 def settings_page(
@@ -140,14 +138,12 @@ def _changed_elsewhere(pages: TravelPages, request: Request) -> Response:
     return settings_page(pages, request, fresh, status=409)
 
 
-def _settings(pages: TravelPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/settings", dependencies=[Depends(pages.signed_in)])
+def _add_settings(router: APIRouter, pages: TravelPages) -> None:
+    @router.get("/settings")
     def settings(request: Request) -> Response:
         return settings_page(pages, request)
 
-    @router.post("/settings", dependencies=[Depends(pages.signed_in)])
+    @router.post("/settings")
     def save(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         profile = pages.traveller(request)
         if form.get("version") != str(profile.entity_version):
@@ -171,7 +167,7 @@ def _settings(pages: TravelPages) -> APIRouter:
             return pages.console.go(f"{PATH}/notes", "Saved. Your places are public now.")
         return pages.console.go(PATH, "Saved. The settings apply on all your devices.")
 
-    @router.get("/settings/notes", dependencies=[Depends(pages.signed_in)])
+    @router.get("/settings/notes")
     def ask_notes(request: Request) -> Response:
         profile = pages.traveller(request)
         return pages.console.confirm(
@@ -185,7 +181,7 @@ def _settings(pages: TravelPages) -> APIRouter:
             crumbs=(Crumb("Settings", PATH),),
         )
 
-    @router.post("/settings/notes", dependencies=[Depends(pages.signed_in)])
+    @router.post("/settings/notes")
     def show_notes(request: Request) -> Response:
         profile = pages.traveller(request)
         result = pages.travel.sync.change_user(profile.user_id, {"privacy_settings": {"show_notes": True}})
@@ -193,19 +189,16 @@ def _settings(pages: TravelPages) -> APIRouter:
             return pages.console.go(PATH, result.message or "Nothing was changed.", "bad")
         return pages.console.go(PATH, "Your notes and trips are public now.")
 
-    return router
-
 
 def _noted(pages: TravelPages, profile: Profile) -> int:
     """How many places of a traveller have notes or trips."""
     return sum(bool(visit.notes or visit.trips) for visit in pages.travel.visits.all(profile.user_id))
 
 
-def _blocks(pages: TravelPages) -> APIRouter:
-    router = pages.router()
+def _add_blocks(router: APIRouter, pages: TravelPages) -> None:
     privacy = pages.travel.privacy
 
-    @router.post("/settings/blocks", dependencies=[Depends(pages.signed_in)])
+    @router.post("/settings/blocks")
     def block(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         profile = pages.traveller(request)
         try:
@@ -216,21 +209,18 @@ def _blocks(pages: TravelPages) -> APIRouter:
             f"{PATH}#blocks", "Blocked. While signed in, you can't see each other's profiles."
         )
 
-    @router.post("/settings/blocks/{user_id}/remove", dependencies=[Depends(pages.signed_in)])
+    @router.post("/settings/blocks/{user_id}/remove")
     def unblock(user_id: str, request: Request) -> Response:
         privacy.unblock(pages.traveller(request).user_id, user_id)
         return pages.console.go(
             f"{PATH}#blocks", "Unblocked. You can see each other's public profiles again."
         )
 
-    return router
 
-
-def _account(pages: TravelPages) -> APIRouter:
-    router = pages.router()
+def _add_account(router: APIRouter, pages: TravelPages) -> None:
     privacy = pages.travel.privacy
 
-    @router.get("/settings/erase", dependencies=[Depends(pages.signed_in)])
+    @router.get("/settings/erase")
     def ask(request: Request) -> Response:
         profile = pages.traveller(request)
         places = len(pages.travel.visits.all(profile.user_id))
@@ -246,7 +236,7 @@ def _account(pages: TravelPages) -> APIRouter:
             crumbs=(Crumb("Settings", PATH),),
         )
 
-    @router.post("/settings/erase", dependencies=[Depends(pages.signed_in)])
+    @router.post("/settings/erase")
     def erase(request: Request) -> Response:
         profile = pages.traveller(request)
         erasure = privacy.ask(profile.user_id, profile.user_id)
@@ -255,10 +245,8 @@ def _account(pages: TravelPages) -> APIRouter:
         )
         return pages.console.go(PATH, words, "note")
 
-    @router.post("/settings/keep", dependencies=[Depends(pages.signed_in)])
+    @router.post("/settings/keep")
     def keep(request: Request) -> Response:
         profile = pages.traveller(request)
         privacy.keep(profile.user_id, profile.user_id)
         return pages.console.go(PATH, "Your account will not be erased.")
-
-    return router

@@ -31,8 +31,8 @@ _WELCOME = "This is your map. Tap a place you've visited to colour it in."
 _within = partial(path_within, HOME, PATH)
 
 
-def sign_in_router(pages: TravelPages) -> APIRouter:
-    router, travel, buckets = pages.router(), pages.travel, RateLimiter()
+def add_sign_in(router: APIRouter, pages: TravelPages) -> None:
+    travel, buckets = pages.travel, RateLimiter()
     pace = Depends(limit_rate(buckets, "travel-pages-code", per_minute=30, burst=30))
     mail_pace = Depends(limit_rate(buckets, "travel-pages-mail", per_minute=6, burst=10))
 
@@ -61,7 +61,6 @@ def sign_in_router(pages: TravelPages) -> APIRouter:
     add_code_pages(router, door, asking=[mail_pace], typing=[pace])
     if travel.apple is not None and travel.apple.web is not None:
         _add_apple(router, pages, travel.apple, pace)
-    return router
 
 
 def _add_apple(router: APIRouter, pages: TravelPages, apple: AppleVerifier, pace: Any) -> None:

@@ -7,20 +7,19 @@ Must hold: the figures are those of the service, as of the last change. Elsewher
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 
 import orjson
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from tablewright.pages.charts import Bar, bars
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.geography import names
-from tablewright.systems.travel.geography.regions import Geography
+from tablewright.systems.travel.geography.regions import CONTINENTS, Geography
 from tablewright.systems.travel.model import RegionType, Statistic, Visit
 from tablewright.systems.travel.pages.map import SCRIPTS, files_of
 from tablewright.systems.travel.pages.page import TravelPages
-from tablewright.systems.travel.pages.words import CONTINENTS, TYPES, day_words
+from tablewright.systems.travel.pages.words import TYPES, day_words
 from tablewright.systems.travel.places.statistics import share
 
 
@@ -47,10 +46,8 @@ class Share:
     code: str = ""
 
 
-def looking_router(pages: TravelPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/timeline", dependencies=[Depends(pages.signed_in)])
+def add_statistics(router: APIRouter, pages: TravelPages) -> None:
+    @router.get("/timeline")
     def timeline(request: Request) -> Response:
         profile = pages.traveller(request)
         visits = pages.travel.visits.all(profile.user_id)
@@ -65,7 +62,7 @@ def looking_router(pages: TravelPages) -> APIRouter:
             ),
         )
 
-    @router.get("/statistics", dependencies=[Depends(pages.signed_in)])
+    @router.get("/statistics")
     def statistics(request: Request) -> Response:
         profile = pages.traveller(request)
         figures = pages.travel.statistics.of(profile.user_id)
@@ -87,7 +84,7 @@ def looking_router(pages: TravelPages) -> APIRouter:
             else "",
         )  # fmt: skip
 
-    @router.get("/share", dependencies=[Depends(pages.signed_in)])
+    @router.get("/share")
     def share_card(request: Request) -> Response:
         profile = pages.traveller(request)
         visits = pages.travel.visits.all(profile.user_id)
@@ -100,8 +97,6 @@ def looking_router(pages: TravelPages) -> APIRouter:
             scripts=[pages.console.asset(name) for name in (*SCRIPTS, "travel/share.js")],
             years=sorted({moment.year for moment in moments(visits)}, reverse=True),
         )
-
-    return router
 
 
 # --- the timeline: pure ---
@@ -122,12 +117,8 @@ def moments(visits: Iterable[Visit]) -> list[Moment]:
 
 def _moment(visit: Visit, day: str, when: str, notes: str | None, *, is_trip: bool = False) -> Moment:
     first, _ = rules.span(day)
-    return Moment(first.year, _placed(first, day), when, visit, notes or "", is_trip)
-
-
-def _placed(first: date, text: str) -> str:
-    """The sort key of a date: a year or a month sorts right after its first day."""
-    return f"{first.isoformat()}{'~' * (10 - len(text))}"
+    at = f"{first.isoformat()}{'~' * (10 - len(day))}"
+    return Moment(first.year, at, when, visit, notes or "", is_trip)
 
 
 def by_year(found: Sequence[Moment]) -> list[tuple[int, list[Moment]]]:

@@ -15,8 +15,7 @@ from tablewright.systems.travel.pages.statistics import shares
 from tablewright.systems.travel.rules import check_id
 
 
-def travellers_router(pages: TravelPages) -> APIRouter:
-    router = pages.router()
+def add_profiles(router: APIRouter, pages: TravelPages) -> None:
     pace = Depends(limit_rate(RateLimiter(), "travel-profiles", per_minute=30, burst=30))
 
     @router.get("/travellers/{user_id}", dependencies=[pace])
@@ -38,5 +37,3 @@ def travellers_router(pages: TravelPages) -> APIRouter:
         )
         response.headers["X-Robots-Tag"] = "noindex"
         return response
-
-    return router

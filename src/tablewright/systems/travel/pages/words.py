@@ -1,6 +1,6 @@
 """Texts that the pages of Skratch share: places, partial dates, conflicts, times. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import Operation, RegionType, Strategy, Trip, Visit
+from tablewright.systems.travel.sync.operations import place_of
 
 TYPES: Mapping[RegionType, str] = {
     "country": "Countries",
@@ -24,15 +25,6 @@ REST: Mapping[RegionType, str] = {
     "country": "Territories and places outside the United Nations can be marked too, but don't count.",
     "us_state": "The District of Columbia and the territories can be marked too, but don't count.",
     "canadian_province": "All provinces and territories count.",
-}
-CONTINENTS: Mapping[str, str] = {
-    "AF": "Africa",
-    "AN": "Antarctica",
-    "AS": "Asia",
-    "EU": "Europe",
-    "NA": "North America",
-    "OC": "Oceania",
-    "SA": "South America",
 }
 FIELDS: Mapping[str, str] = {
     "*": "This place",
@@ -115,12 +107,6 @@ def _what(value: JsonValue) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def place_of(entity_id: str) -> tuple[str, str] | None:
-    """Type and code of a visit's id; None for the settings."""
-    parts = entity_id.split("#")
-    return (parts[1], parts[2]) if len(parts) == 3 else None
-
-
 def place_name(geography: Geography, entity_id: str) -> str:
     """The name of the place that an operation is about, or of the settings."""
     place = place_of(entity_id)
@@ -151,11 +137,7 @@ def did_words(operation: Operation) -> str:
     return f"{label.lower()}{'' if ' ' in label else ' this place'}"
 
 
-def continents_of(codes: Sequence[str]) -> str:
-    return ", ".join(CONTINENTS[code] for code in codes if code in CONTINENTS)
-
-
-def said(visit: Visit) -> str:
+def excerpt(visit: Visit) -> str:
     """The beginning of a place's notes, for a list."""
     text = visit.notes or ""
     return text if len(text) <= 90 else text[:89] + "…"

@@ -12,10 +12,9 @@ from tablewright.edge.errors import BadRequest
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.geography.regions import Geography, Region
-from tablewright.systems.travel.model import REGION_TYPES, RegionType
+from tablewright.systems.travel.model import REGION_TYPES, Place, RegionType
 from tablewright.systems.travel.places.visits_csv import Row
 
-Place = tuple[RegionType, str]
 _STATES: tuple[RegionType, ...] = ("us_state", "canadian_province")
 _KINDS = {
     "country": "the country",
@@ -32,7 +31,9 @@ def place_of(geography: Geography, row: Row) -> Place:
     if code is not None:
         return _coded(geography, code, types)
     if name is not None or state is not None:
-        within = _country(geography, country) if country is not None else None
+        within = None
+        if country is not None:
+            _, within = _named(geography, country, ["country"], None, field="country")
         if name is not None:
             return _named(geography, name, types, within)
         return _named(geography, state or "", [kind for kind in types if kind in _STATES], within)
@@ -56,10 +57,6 @@ def _coded(geography: Geography, code: str, types: Sequence[RegionType]) -> Plac
         if geography.follow(kind, code.upper()):
             return rules.present_place(geography, kind, code.upper())
     raise BadRequest("UNKNOWN_REGION", f"There is no region with the code {code[:60]}.", "region_code")
-
-
-def _country(geography: Geography, text: str) -> str:
-    return _named(geography, text, ["country"], None, field="country")[1]
 
 
 def _named(

@@ -7,8 +7,6 @@ before until the new one is whole; what a new version no longer has is gone. Els
 
 import functools
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from datetime import datetime
 from importlib import resources
 from itertools import chain
 from typing import Any, Literal
@@ -18,21 +16,21 @@ from tablewright.edge.errors import BadRequest, Conflict, NotFound
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.geography import names, outlines, shapes
+from tablewright.systems.travel.geography.borders import Level
 from tablewright.systems.travel.geography.boxes import Box
 from tablewright.systems.travel.geography.cells import cells_of_box
-from tablewright.systems.travel.geography.regions import Geography, Region
-from tablewright.systems.travel.geography.shapes import Place
-from tablewright.systems.travel.model import (
-    REGION_TYPES,
+from tablewright.systems.travel.geography.regions import (
     GeoAlias,
     GeoCell,
+    Geography,
     GeoRegion,
     GeoRelease,
-    RegionType,
+    Region,
 )
+from tablewright.systems.travel.geography.shapes import Place
+from tablewright.systems.travel.model import REGION_TYPES, RegionType
 from tablewright.systems.travel.repository import Repository
 
-Level = Literal["low", "high"]
 FOUND_AT_MOST = 50
 CELLS_AT_MOST = 40
 _NAME_AT_MOST = 100
@@ -198,11 +196,7 @@ def _number(data_version: str) -> int:
 
 def _items(region: Region) -> Iterable[Write[Any]]:
     """A region as the items by which it is found."""
-    fields = asdict(region)
-    for name in ("aliases", "cells"):
-        del fields[name]
-    fields["last_updated"] = datetime.fromisoformat(f"{region.last_updated}T00:00:00+00:00")
-    yield d.geo_regions.put(GeoRegion(**fields))
+    yield d.geo_regions.put(GeoRegion(**region.model_dump(exclude={"aliases", "cells"})))
     key: dict[str, Any] = {"region_type": region.region_type, "region_code": region.region_code}
     for cell in region.cells:
         yield d.geo_cells.put(GeoCell(**key, bbox_key=cell, data_version=region.data_version))

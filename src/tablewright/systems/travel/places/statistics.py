@@ -12,7 +12,6 @@ from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TypeAlias
 
-from tablewright.mapping import WriteRefused
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.geography.regions import Geography, Region
@@ -112,7 +111,7 @@ def figures(marks: Mapping[str, Mark], geography: Geography, asked: Asked) -> St
         total_regions_visited=sum(counts.values()),
         total_regions_percentage=share(sum(counts.values()), sum(totals.values())),
         continents_visited=sorted(
-            {code for region, _ in places.values() if (code := _continent(geography, region))}
+            {code for region, _ in places.values() if (code := geography.continent(region))}
         ),
         recent_visits=_recent(places.values()),
         travel_streak_days=streak(_days(marks.values()), today),
@@ -173,13 +172,6 @@ def _region(geography: Geography, place: str) -> Region | None:
     return next((rules.region_of(geography, kind, code) for kind in REGION_TYPES if kind == said), None)
 
 
-def _continent(geography: Geography, region: Region) -> str | None:
-    if region.continent_code is not None or region.parent_region is None:
-        return region.continent_code
-    parent = geography.get("country", region.parent_region)
-    return parent.continent_code if parent is not None else None
-
-
 # --- kept and brought up to date ---
 
 
@@ -237,9 +229,7 @@ class Statistics:
             lambda it: it.server_version == version
         )
         copy = d.profiles.change(profile, profile.model_copy(update=found))
-        try:
-            self._repository.db.write(right, copy)
-        except WriteRefused:
+        if not self._repository.try_write(right, copy):
             return None
         return Drift(said if said != found else copied, found)
 

@@ -13,7 +13,6 @@ from tablewright.design.key_codecs import codec, shard_name
 from tablewright.edge.errors import Conflict
 from tablewright.kit.tables import ATTEMPTS
 from tablewright.mapping import Change as Told
-from tablewright.mapping import WriteRefused
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.design import SHARDS
@@ -66,11 +65,8 @@ class Regions:
             if is_new
             else d.region_tallies.change(before, after).when(lambda it: it.visitors == seen)
         )
-        try:
-            self._repository.db.write(write)
-        except WriteRefused:
-            return False  # counted at the same time: the next round checks again
-        return is_sure
+        # Refused if it was counted at the same time: the next round checks again.
+        return self._repository.try_write(write) and is_sure
 
     # --- the switch ---
 
@@ -103,13 +99,9 @@ class Regions:
         listed = d.visits.put(visit.model_copy(update={"is_listed": not was}))
         # In one with the head: a slow one that follows a switch which was turned back writes nothing any more.
         same = d.heads.check(visit.user_id).when(lambda head: head.shares_visits == switch)
-        try:
-            self._repository.db.write(
-                listed.when(lambda it: (it.sync_version == version) & (it.is_listed == was)), same
-            )
-        except WriteRefused:
-            return False
-        return True
+        return self._repository.try_write(
+            listed.when(lambda it: (it.sync_version == version) & (it.is_listed == was)), same
+        )
 
     # --- from the stream ---
 

@@ -4,7 +4,6 @@ A state that is marked offers its country; unmarking a country leaves its states
 the country: each is a place of its own. Must hold: what the web writes is in the feed like anything else.
 """
 
-from contextlib import suppress
 from heapq import merge
 from itertools import islice
 
@@ -14,13 +13,12 @@ from tablewright.edge.errors import BadRequest, NotFound
 from tablewright.mapping import Page
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.geography.regions import Geography
-from tablewright.systems.travel.model import REGION_TYPES, OperationType, RegionType, Visit
+from tablewright.systems.travel.model import REGION_TYPES, OperationType, Place, RegionType, Visit
 from tablewright.systems.travel.repository import Repository
-from tablewright.systems.travel.sync.operations import Edit, Result, visit_state
+from tablewright.systems.travel.sync.apply import changed_since
+from tablewright.systems.travel.sync.operations import Result
 from tablewright.systems.travel.sync.push import Sync
-from tablewright.systems.travel.sync.split import Place
 
 
 class Visits:
@@ -83,13 +81,7 @@ class Visits:
 
     def follow_codes(self, user_id: str) -> list[Result]:
         """Move marks of codes that were retired to the present ones (SK-X12); those of divided regions stay."""
-        moved: list[Result] = []
-        for visit in self._repository.live_visits(user_id):
-            codes = self._geography.follow(visit.region_type, visit.region_code)
-            if len(codes) == 1 and codes[0] != visit.region_code:
-                with suppress(VersionConflict):  # changed at this moment: the next run moves it
-                    moved.append(self._sync.move(visit, codes[0]))
-        return moved
+        return self._sync.follow_codes(self._repository.live_visits(user_id))
 
     # --- parts ---
 
@@ -105,8 +97,7 @@ class Visits:
         place = rules.marked_place(self._geography, region_type, region_code)
         there = self._standing(user_id, place, (region_type, region_code))
         if version is not None and version != (there.sync_version if there is not None else 0):
-            facts = {"current": visit_state(there).model_dump(mode="json")} if there is not None else {}
-            raise VersionConflict(there, facts)
+            raise changed_since(there)
         return there
 
     def _do(
@@ -118,15 +109,13 @@ class Visits:
         fields: dict[str, JsonValue],
         there: Visit | None,
     ) -> Result:
-        edit = Edit(
-            operation_id=self._repository.world.new_id(),
-            operation_type=kind,
+        edit = self._sync.edit(
+            kind,
             region_type=region_type,
             # By the code whose version was seen: that of another code says nothing.
             region_code=there.region_code if there is not None else region_code,
             client_version=there.sync_version if there is not None else 0,
             entity_data=fields,
-            client_timestamp=self._repository.now(),
         )
         # A change made at this moment is neither removed nor overwritten: the caller reads it first.
         result = self._sync.apply(user_id, edit, is_exact=True)

@@ -18,12 +18,12 @@ from tablewright.edge.errors import BadRequest
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.geography.regions import Geography
-from tablewright.systems.travel.model import Receipt, Value
+from tablewright.systems.travel.model import Place, Receipt, Value
 from tablewright.systems.travel.places import visits_csv
-from tablewright.systems.travel.places.csv_regions import Place, place_of
+from tablewright.systems.travel.places.csv_regions import place_of
 from tablewright.systems.travel.places.visits_csv import Row
 from tablewright.systems.travel.repository import Repository
-from tablewright.systems.travel.sync.operations import Edit, Result, Target
+from tablewright.systems.travel.sync.operations import Result, Target
 from tablewright.systems.travel.sync.push import Sync
 
 IN_AN_OPERATION = 40
@@ -53,7 +53,7 @@ class Report(Value):
 
 
 @dataclass
-class _Spot:
+class _SheetPlace:
     """A place of the sheet, with what its lines say."""
 
     lines: list[int] = field(default_factory=list)
@@ -76,24 +76,24 @@ class Importing:
                 return Report.model_validate(before.result)
         profile, now = self._repository.profile(user_id), self._repository.now()
         today = rules.today_in(profile.time_zone, now)
-        spots: dict[Place, _Spot] = {}
+        sheet: dict[Place, _SheetPlace] = {}
         refused: list[RefusedLine] = []
         count = 0
         for row in visits_csv.read(content):
             count += 1
             try:
-                self._read(row, spots, today)
+                self._read(row, sheet, today)
             except BadRequest as mistake:
                 refused.append(_refused(row.line, mistake))
         was_live = {(visit.region_type, visit.region_code) for visit in self._repository.live_visits(user_id)}
-        results = self._send(user_id, spots, refused)
+        results = self._send(user_id, sheet, refused)
         taken = [place for part, _ in results for place in part]
         report = Report(
             lines=count,
             marked=sum(place not in was_live for place in taken),
             merged=sum(place in was_live for place in taken),
             conflicts=sum(len(result.conflicts) for _, result in results),
-            trips=sum(len(spots[place].trips) for place in taken),
+            trips=sum(len(sheet[place].trips) for place in taken),
             refusals=len(refused),
             refused=sorted(refused, key=lambda each: each.line)[:REFUSED_AT_MOST],
         )
@@ -118,70 +118,64 @@ class Importing:
 
     # --- reading ---
 
-    def _read(self, row: Row, spots: dict[Place, _Spot], today: date) -> None:
+    def _read(self, row: Row, sheet: dict[Place, _SheetPlace], today: date) -> None:
         place = place_of(self._geography, row)
         start, until, notes = row.get("visited_date"), row.get("until"), row.get("notes")
-        spot = spots.get(place) or _Spot()
+        found = sheet.get(place) or _SheetPlace()
         trip = row.get("trip")
-        if trip is not None or until is not None or spot.lines:
+        if trip is not None or until is not None or found.lines:
             if start is None:
                 words = (
-                    f"This place is already in line {spot.lines[0]}."
-                    if spot.lines
+                    f"This place is already in line {found.lines[0]}."
+                    if found.lines
                     else "A trip needs a start date."
                 )
-                raise BadRequest("DUPLICATE_LINE" if spot.lines else "INVALID_DATE", words, "visited_date")
+                raise BadRequest("DUPLICATE_LINE" if found.lines else "INVALID_DATE", words, "visited_date")
             # The same trip in another sheet is the same trip.
             id = rules.check_id(trip or f"t-{_digest(start, until or '', notes or '')[:16]}", "trip")
             made: dict[str, JsonValue] = {"start": start, "end": until, "notes": notes}
             rules.visit_edit({"trips": {id: made}}, today)
-            if len(spot.trips) >= rules.TRIPS_AT_MOST:
+            if len(found.trips) >= rules.TRIPS_AT_MOST:
                 raise BadRequest(
                     "TOO_MANY_TRIPS", f"A place can have at most {rules.TRIPS_AT_MOST} trips.", "trip"
                 )
-            spot.trips[id] = made
+            found.trips[id] = made
         else:
             data: dict[str, JsonValue] = {"visited_date": start, "notes": notes}
-            spot.data = {name: value for name, value in data.items() if value is not None}
-            rules.visit_edit(spot.data, today)
-        spot.lines.append(row.line)
-        spots[place] = spot
+            found.data = {name: value for name, value in data.items() if value is not None}
+            rules.visit_edit(found.data, today)
+        found.lines.append(row.line)
+        sheet[place] = found
 
     # --- marking ---
 
     def _send(
-        self, user_id: str, spots: dict[Place, _Spot], refused: list[RefusedLine]
+        self, user_id: str, sheet: dict[Place, _SheetPlace], refused: list[RefusedLine]
     ) -> list[tuple[list[Place], Result]]:
         """Push some places at a time; if a batch is refused, each place separately. The taken ones with results."""
-        places, taken = list(spots), list[tuple[list[Place], Result]]()
+        places, taken = list(sheet), list[tuple[list[Place], Result]]()
         for n in range(0, len(places), IN_AN_OPERATION):
             part = places[n : n + IN_AN_OPERATION]
-            result = self._operation(user_id, part, spots)
+            result = self._operation(user_id, part, sheet)
             if result.status != "failed":
                 taken.append((part, result))
                 continue
             for place in part:
-                result = self._operation(user_id, [place], spots)
+                result = self._operation(user_id, [place], sheet)
                 if result.status != "failed":
                     taken.append(([place], result))
                     continue
                 code, words = result.error or "FAILED", result.message or "This line was refused."
-                refused += [RefusedLine(line=line, code=code, message=words) for line in spots[place].lines]
+                refused += [RefusedLine(line=line, code=code, message=words) for line in sheet[place].lines]
         return taken
 
-    def _operation(self, user_id: str, part: Sequence[Place], spots: dict[Place, _Spot]) -> Result:
+    def _operation(self, user_id: str, part: Sequence[Place], sheet: dict[Place, _SheetPlace]) -> Result:
         targets = []
         for place in part:
-            spot = spots[place]
-            data = {**spot.data, **({"trips": spot.trips} if spot.trips else {})}
+            found = sheet[place]
+            data = {**found.data, **({"trips": found.trips} if found.trips else {})}
             targets.append(Target(region_type=place[0], region_code=place[1], entity_data=data))
-        edit = Edit(
-            operation_id=f"import-{self._repository.world.new_id()}",
-            operation_type="batch_create",
-            visits=targets,
-            client_timestamp=self._repository.now(),
-        )
-        return self._sync.apply(user_id, edit)
+        return self._sync.apply(user_id, self._sync.edit("batch_create", visits=targets))
 
 
 def _refused(line: int, mistake: BadRequest) -> RefusedLine:

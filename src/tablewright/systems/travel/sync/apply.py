@@ -21,28 +21,45 @@ from tablewright.systems.travel import rules
 from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.geography.regions import Geography, Region
 from tablewright.systems.travel.model import (
+    SERVER,
     Change,
+    ChangeKind,
+    EntityType,
     Head,
     Operation,
     OperationStatus,
+    Place,
     Profile,
     Receipt,
-    RegionType,
     Visit,
 )
-from tablewright.systems.travel.sync.merge import Author, Known, Settled, settle
+from tablewright.systems.travel.sync.merge import Author, Known, Outcome, Settled, settle
 from tablewright.systems.travel.sync.operations import (
     EntityState,
     FieldConflict,
     Offer,
     Result,
+    deleted_state,
     digest,
     place_id,
-    targets,
+    place_of,
+    places_in,
     user_state,
     visit_state,
 )
-from tablewright.systems.travel.sync.split import Place, TargetChange, Task
+from tablewright.systems.travel.sync.split import TargetChange, Task
+
+WEB = "the web"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where operations come from."""
+
+    user_id: str
+    device_id: str = SERVER
+    label: str = WEB
+    is_stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +74,7 @@ class Done:
 class Draft:
     """What was read, and what became of it."""
 
-    user_id: str
-    device_id: str
-    label: str
-    is_stale: bool
+    source: Source
     now: datetime
     geography: Geography
     profile: Profile
@@ -81,53 +95,56 @@ class Draft:
         self.head_after = self.head or Head(user_id=self.user_id, shares_visits=shares)
 
     @property
-    def has_advanced(self) -> bool:
-        return self.head_after.server_version != (self.head.server_version if self.head else 0)
+    def user_id(self) -> str:
+        return self.source.user_id
+
+    @property
+    def next_version(self) -> int:
+        """Where the next change will be in the feed."""
+        return self.head_after.server_version + 1
 
     def visit(self, place: Place) -> Visit | None:
         return self.visits.get(place) or self.there.get(place)
 
+    def region(self, place: Place) -> Region | None:
+        return rules.region_of(self.geography, *place)
+
 
 # --- one operation ---
+
+_WORST_FIRST: tuple[Outcome, ...] = ("conflict", "merged", "applied")
 
 
 def do(draft: Draft, task: Task) -> Result:
     """Apply an operation to the draft; its result is noted with its record and its receipt."""
     if task.refusal is not None:
         return _refused(draft, task, task.refusal)
-    task = replace(task, aims=tuple(_found(draft, aim) for aim in task.aims))
+    task = replace(task, targets=tuple(_standing(draft, target) for target in task.targets))
     follows = _follows(draft, task)
-    settled = [(aim, _settled(draft, aim, follows)) for aim in task.aims]
+    settled = [(target, _settled(draft, target, follows)) for target in task.targets]
     try:
-        for aim, each in settled:
-            _check(draft, aim, each)
+        for target, each in settled:
+            _check(draft, target, each)
     except BadRequest as refusal:
         if task.settles is not None:
             raise
         return _refused(draft, task, refusal)
     states: list[EntityState] = []
     offers: list[Offer] = []
-    for aim, each in settled:
-        if aim.place is None:
+    for target, each in settled:
+        if target.place is None:
             states.append(_take_user(draft, task, each))
-            continue
-        became_live = _take_visit(draft, task, aim.place, each)
-        visit = draft.visit(aim.place)
-        states += [visit_state(visit)] if visit is not None else [_absent(draft, aim.place)]
-        if became_live:
-            more, offered = _country(draft, task, aim.place)
-            states, offers = states + more, offers + offered
-    conflicts = [conflict for aim, each in settled for conflict in _conflicts(draft, aim, each)]
+        else:
+            _take_place(draft, task, target.place, each, states, offers)
     outcomes = [each.outcome for _, each in settled]
-    status = next((each for each in ("conflict", "merged") if each in outcomes), "applied")
     strategies = [each.strategy for _, each in settled if each.strategy is not None]
     result = Result(
         operation_id=task.id,
-        status="conflict" if status == "conflict" else "merged" if status == "merged" else "applied",
+        status=next((outcome for outcome in _WORST_FIRST if outcome in outcomes), "applied"),
         server_version=draft.head_after.server_version,
         strategy=next((s for s in strategies if s != "merged"), strategies[0] if strategies else None),
         entities=states,
-        conflicts=conflicts,
+        conflicts=[conflict for target, each in settled for conflict in _conflicts(draft, target, each)],
         offers=offers,
     )
     _record(draft, task, result)
@@ -135,13 +152,7 @@ def do(draft: Draft, task: Task) -> Result:
 
 
 def _refused(draft: Draft, task: Task, refusal: BadRequest) -> Result:
-    result = Result(
-        operation_id=task.id,
-        status="failed",
-        error=refusal.code,
-        message=refusal.message,
-        field=refusal.field,
-    )
+    result = Result.of_refusal(task.id, refusal)
     _record(draft, task, result)
     return result
 
@@ -156,10 +167,10 @@ def _known(draft: Draft, place: Place | None) -> Known:
     return Known(rules.visit_fields(visit), visit.stamps, visit.sync_version, visit.is_deleted)
 
 
-def _found(draft: Draft, aim: TargetChange) -> TargetChange:
-    """An aim by a retired code is at the mark that still stands under it; if there is none, at the present code."""
-    there = draft.visit(aim.former) if aim.former is not None else None
-    return aim if there is None or there.is_deleted else replace(aim, place=aim.former, former=None)
+def _standing(draft: Draft, target: TargetChange) -> TargetChange:
+    """A target by a retired code is the mark that still stands under it; if there is none, the present code's."""
+    there = draft.visit(target.former) if target.former is not None else None
+    return target if there is None or there.is_deleted else replace(target, place=target.former, former=None)
 
 
 def _follows(draft: Draft, task: Task) -> int:
@@ -176,58 +187,58 @@ def _follows(draft: Draft, task: Task) -> int:
 
 def _named(draft: Draft, task: Task) -> frozenset[str]:
     """What an operation is about, as short names; of what it says, only what there is."""
-    said = [(target.region_type, target.region_code) for target in targets(task.edit)]
+    said = [(target.region_type, target.region_code) for target in places_in(task.edit)]
     places = [place for place in said if draft.geography.follow(*place)]
-    places += [aim.place for aim in task.aims if aim.place is not None]
-    user = [task.edit.entity_type] if task.edit.entity_type == "user" else []
-    return frozenset([*user, *("#".join(place) for place in places)])
+    places += [target.place for target in task.targets if target.place is not None]
+    user = ["user"] if task.edit.entity_type == "user" else []
+    return frozenset([*user, *map("#".join, places)])
 
 
-def _settled(draft: Draft, aim: TargetChange, follows: int) -> Settled:
-    known = _known(draft, aim.place)
+def _settled(draft: Draft, target: TargetChange, follows: int) -> Settled:
     # A version of the place under its former code says nothing about what is under the present one.
-    is_stale = draft.is_stale or aim.former is not None
-    author = Author(draft.device_id, aim.base, follows, is_stale, draft.label, _next(draft))
-    return settle(aim.deed, aim.fields, known, author)
-
-
-def _next(draft: Draft) -> int:
-    """Where the next change will be in the feed."""
-    return draft.head_after.server_version + 1
-
-
-def _check(draft: Draft, aim: TargetChange, settled: Settled) -> None:
-    """What only the merged whole can tell."""
-    if aim.insists and settled.outcome == "conflict":
-        raise _outdated(draft, aim)
-    if aim.is_exact and aim.base != _known(draft, aim.place).version:
-        raise _outdated(draft, aim)
-    fields = settled.known.fields
-    if aim.place is not None:
-        rules.check_trips(fields)
-    elif draft.profile.is_minor and any(fields.get(f"privacy_settings/{name}") for name in _PUBLIC):
-        words = "A child's map always stays private."
-        raise BadRequest("MINOR_STAYS_PRIVATE", words, "privacy_settings")
-    elif aim.fields.get(_NOTES) and not all(fields.get(f"privacy_settings/{name}") for name in _PUBLIC):
-        words = "Notes can be public only while your profile and your places are. Make those public first."
-        raise BadRequest("NOTES_NEED_PUBLIC_PLACES", words, "privacy_settings")
-
-
-def _outdated(draft: Draft, aim: TargetChange) -> VersionConflict:
-    """The refusal with the current version, for a change that was based on another one."""
-    if aim.place is None:
-        return VersionConflict(draft.profile_after)
-    visit = draft.visit(aim.place)
-    facts = {"current": visit_state(visit).model_dump(mode="json")} if visit is not None else {}
-    return VersionConflict(visit, facts)
+    is_stale = draft.source.is_stale or target.former is not None
+    author = Author(
+        draft.source.device_id, target.base, follows, is_stale, draft.source.label, draft.next_version
+    )
+    return settle(target.verb, target.fields, _known(draft, target.place), author)
 
 
 _PUBLIC = ("profile_public", "share_visits")
 _NOTES = "privacy_settings/show_notes"
 
 
-def _conflicts(draft: Draft, aim: TargetChange, settled: Settled) -> list[FieldConflict]:
-    entity = place_id(draft.user_id, *aim.place) if aim.place is not None else draft.user_id
+def _check(draft: Draft, target: TargetChange, settled: Settled) -> None:
+    """What only the merged whole can tell."""
+    if target.insists and settled.outcome == "conflict":
+        raise _outdated(draft, target)
+    if target.is_exact and target.base != _known(draft, target.place).version:
+        raise _outdated(draft, target)
+    fields = settled.known.fields
+    if target.place is not None:
+        rules.check_trips(fields)
+    elif draft.profile.is_minor and any(fields.get(f"privacy_settings/{name}") for name in _PUBLIC):
+        words = "A child's map always stays private."
+        raise BadRequest("MINOR_STAYS_PRIVATE", words, "privacy_settings")
+    elif target.fields.get(_NOTES) and not all(fields.get(f"privacy_settings/{name}") for name in _PUBLIC):
+        words = "Notes can be public only while your profile and your places are. Make those public first."
+        raise BadRequest("NOTES_NEED_PUBLIC_PLACES", words, "privacy_settings")
+
+
+def _outdated(draft: Draft, target: TargetChange) -> VersionConflict:
+    """The refusal with the current version, for a change that was based on another one."""
+    if target.place is None:
+        return VersionConflict(draft.profile_after)
+    return changed_since(draft.visit(target.place))
+
+
+def changed_since(visit: Visit | None) -> VersionConflict:
+    """The refusal of a change of a visit that is not based on its current version."""
+    facts = {"current": visit_state(visit).model_dump(mode="json")} if visit is not None else {}
+    return VersionConflict(visit, facts)
+
+
+def _conflicts(draft: Draft, target: TargetChange, settled: Settled) -> list[FieldConflict]:
+    entity = place_id(draft.user_id, *target.place) if target.place is not None else draft.user_id
     return [
         FieldConflict(
             entity_id=entity,
@@ -245,79 +256,85 @@ def _conflicts(draft: Draft, aim: TargetChange, settled: Settled) -> list[FieldC
 # --- what it makes of visits, the traveller, the feed ---
 
 
+def _take_place(
+    draft: Draft, task: Task, place: Place, settled: Settled, states: list[EntityState], offers: list[Offer]
+) -> None:
+    """The place as it is now, and the country of a state that was marked: marked too, offered, or left (SK-X4)."""
+    is_new = settled.changed and _take_visit(draft, task, place, settled)
+    states.append(_state(draft, place))
+    region = draft.region(place)
+    rule = draft.profile_after.mark_country
+    if not is_new or region is None or region.parent_region is None or rule == "never":
+        return
+    country: Place = ("country", region.parent_region)
+    known = _known(draft, country)
+    if known.version and not known.is_deleted:
+        return
+    if rule == "ask":
+        offers.append(Offer(region_type="country", region_code=region.parent_region))
+        return
+    author = Author(draft.source.device_id, known.version, feed=draft.next_version)
+    _take_visit(draft, task, country, settle("create", {}, known, author))
+    states.append(_state(draft, country))
+
+
+def _state(draft: Draft, place: Place) -> EntityState:
+    visit = draft.visit(place)
+    if visit is not None:
+        return visit_state(visit)
+    return deleted_state(place_id(draft.user_id, *place), place, 0, draft.head_after.server_version)
+
+
 def _take_visit(draft: Draft, task: Task, place: Place, settled: Settled) -> bool:
     """The visit as it is now; True if the place was marked by this."""
-    if not settled.changed:
-        return False
-    before, region = draft.visit(place), _region(draft, place)
+    before, region = draft.visit(place), draft.region(place)
     was_live = before is not None and not before.is_deleted
     is_live = not settled.known.is_deleted
-    version, follows = draft.head_after.server_version + 1, draft.head_after.seal
     if before is None or (is_live and not was_live):
         marked = task.marked_at or rules.clamped(task.edit.client_timestamp, draft.now)
-        origin: dict[str, Any] = {
-            "marked_at": marked,
-            "timestamp_ms": rules.milliseconds(marked),
-            "marked_from_device": draft.device_id,
-        }
+        timestamp, device = rules.milliseconds(marked), draft.source.device_id
     else:
-        names = ("marked_at", "timestamp_ms", "marked_from_device")
-        origin = {name: getattr(before, name) for name in names}
+        marked, timestamp, device = before.marked_at, before.timestamp_ms, before.marked_from_device
     visit = Visit(
         composite_key=place_id(draft.user_id, *place),
         user_id=draft.user_id,
         region_type=place[0],
         region_code=place[1],
         region_name=region.display_name if region is not None else before.region_name if before else place[1],
+        marked_at=marked,
+        timestamp_ms=timestamp,
+        marked_from_device=device,
         sync_version=settled.known.version,
-        server_version=version,
+        server_version=draft.next_version,
         last_modified_at=draft.now,
         operation_id=task.id,
         is_deleted=not is_live,
         is_listed=is_live and draft.head_after.shares_visits and not draft.profile.is_minor,
         deleted_at=None if is_live else draft.now,
         stamps=dict(settled.known.stamps),
-        edited=_edited(draft, task, before, settled),
-        **origin,
         **rules.into_visit(settled.known.fields),
     )
     draft.visits[place] = visit
     counts = region is not None and region.countable and was_live != is_live
-    _advance(draft, place[0] if counts else None, 1 if is_live else -1)
-    change = Change(
-        user_id=draft.user_id,
-        server_version=version,
-        entity_type="visited_place",
-        entity_id=visit.composite_key,
-        entity_version=visit.sync_version,
-        kind="set" if is_live else "deleted",
+    _advance(
+        draft,
+        task,
+        "visited_place",
+        visit.composite_key,
+        visit.sync_version,
+        "set" if is_live else "deleted",
+        counter=rules.COUNTERS[place[0]] if counts else None,
         region_type=place[0],
         region_code=place[1],
         timestamp_ms=visit.timestamp_ms,
         visited_date=visit.visited_date,
         trip_days=rules.trip_days(visit),
-        device_id=draft.device_id,
-        operation_id=task.id,
-        changed_at=draft.now,
-        seal=draft.seal,
-        follows=follows,
     )
-    draft.records.append(d.changes.create(change))
     return is_live and not was_live
-
-
-def _edited(draft: Draft, task: Task, before: Visit | None, settled: Settled) -> dict[str, int]:
-    """When each device whose stamp is on the place changed it last; what comes late does not turn that back."""
-    moments = before.edited if before is not None else {}
-    moment = rules.milliseconds(task.edit.client_timestamp)
-    moments = {**moments, draft.device_id: max(moment, moments.get(draft.device_id, moment))}
-    named = {stamp.device for stamp in settled.known.stamps.values()}
-    return {device: moment for device, moment in moments.items() if device in named}
 
 
 def _take_user(draft: Draft, task: Task, settled: Settled) -> EntityState:
     if settled.changed:
-        follows = draft.head_after.seal
         after = draft.profile_after.model_copy(
             update={
                 **rules.into_profile(settled.known.fields),
@@ -329,92 +346,64 @@ def _take_user(draft: Draft, task: Task, settled: Settled) -> EntityState:
         draft.profile_after = after
         shares = after.privacy_settings.share_visits
         draft.head_after = draft.head_after.model_copy(update={"shares_visits": shares})
-        _advance(draft, None, 0)
-        change = Change(
-            user_id=draft.user_id,
-            server_version=draft.head_after.server_version,
-            entity_type="user",
-            entity_id=draft.user_id,
-            entity_version=after.entity_version,
-            kind="set",
-            device_id=draft.device_id,
-            operation_id=task.id,
-            changed_at=draft.now,
-            seal=draft.seal,
-            follows=follows,
-        )
-        draft.records.append(d.changes.create(change))
+        _advance(draft, task, "user", draft.user_id, after.entity_version)
     return user_state(draft.profile_after, draft.head_after.server_version)
 
 
-def _advance(draft: Draft, counted: RegionType | None, by: int) -> None:
-    update: dict[str, Any] = {"server_version": draft.head_after.server_version + 1, "seal": draft.seal}
-    if counted is not None:
-        name = rules.COUNTERS[counted]
-        update[name] = getattr(draft.head_after, name) + by
-    draft.head_after = draft.head_after.model_copy(update=update)
-
-
-def _country(draft: Draft, task: Task, place: Place) -> tuple[list[EntityState], list[Offer]]:
-    """A state was marked: its country is, is offered, or is left alone, as its owner wants it (SK-X4)."""
-    region = _region(draft, place)
-    parent = region.parent_region if region is not None else None
-    if parent is None or draft.profile_after.mark_country == "never":
-        return [], []
-    country: Place = ("country", parent)
-    there = draft.visit(country)
-    if there is not None and not there.is_deleted:
-        return [], []
-    if draft.profile_after.mark_country == "ask":
-        return [], [Offer(region_type="country", region_code=parent)]
-    known = _known(draft, country)
-    author = Author(draft.device_id, known.version, feed=_next(draft))
-    _take_visit(draft, task, country, settle("create", {}, known, author))
-    marked = draft.visit(country)
-    return [visit_state(marked)] if marked is not None else [], []
-
-
-def _region(draft: Draft, place: Place) -> Region | None:
-    return rules.region_of(draft.geography, *place)
-
-
-def _absent(draft: Draft, place: Place) -> EntityState:
-    """A place that is not there, and of which not even a tombstone is left."""
-    return EntityState(
-        entity_type="visited_place",
-        entity_id=place_id(draft.user_id, *place),
-        entity_version=0,
+def _advance(
+    draft: Draft,
+    task: Task,
+    entity_type: EntityType,
+    entity_id: str,
+    entity_version: int,
+    kind: ChangeKind = "set",
+    counter: str | None = None,
+    **figures: Any,
+) -> None:
+    """The next change of the feed, and the head behind it; `counter` of the head goes up, or down if deleted."""
+    before = draft.head_after
+    update: dict[str, Any] = {"server_version": draft.next_version, "seal": draft.seal}
+    if counter is not None:
+        update[counter] = getattr(before, counter) + (1 if kind == "set" else -1)
+    draft.head_after = before.model_copy(update=update)
+    change = Change(
+        user_id=draft.user_id,
         server_version=draft.head_after.server_version,
-        is_deleted=True,
-        data={"region_type": place[0], "region_code": place[1]},
+        entity_type=entity_type,
+        entity_id=entity_id,
+        entity_version=entity_version,
+        kind=kind,
+        device_id=draft.source.device_id,
+        operation_id=task.id,
+        changed_at=draft.now,
+        seal=draft.seal,
+        follows=before.seal,
+        **figures,
     )
+    draft.records.append(d.changes.create(change))
 
 
 # --- records ---
-
-_STATUS: Mapping[str, OperationStatus] = {
-    "applied": "processed",
-    "merged": "processed",
-    "conflict": "conflict",
-    "failed": "failed",
-}
 
 
 def _record(draft: Draft, task: Task, result: Result) -> None:
     """The operation as it is kept, and the receipt by which it is done once."""
     edit = task.edit
-    about = _named(draft, task) | {_short(state) for state in result.entities}
-    done = Done(about, draft.head_after.server_version)
+    states = {"#".join(place_of(state.entity_id) or ("user",)) for state in result.entities}
+    done = Done(_named(draft, task) | states, draft.head_after.server_version)
     moment = rules.milliseconds(rules.clamped(edit.client_timestamp, draft.now))
+    status: OperationStatus = "processed"
+    if result.status == "conflict" or result.status == "failed":
+        status = result.status
     details: dict[str, JsonValue] | None = None
     if result.conflicts:
-        details = {"device": draft.label, "fields": [each.model_dump() for each in result.conflicts]}
+        details = {"device": draft.source.label, "fields": [each.model_dump() for each in result.conflicts]}
     operation = Operation(
         user_id=draft.user_id,
         operation_id=task.id,
         timestamp_ms=moment,
-        status=_STATUS[result.status],
-        device_id=draft.device_id,
+        status=status,
+        device_id=draft.source.device_id,
         operation_type=edit.operation_type,
         entity_type=edit.entity_type,
         entity_id=_entity_id(draft, task),
@@ -443,26 +432,18 @@ def _record(draft: Draft, task: Task, result: Result) -> None:
     draft.done[task.id] = done
     draft.records += [d.operations.create(operation), d.receipts.create(receipt)]
     if task.parts:
-        whole = receipt.model_copy(
-            update={"operation_id": edit.operation_id, "result": {}, "parts": list(task.parts)}
-        )
+        whole = {"operation_id": edit.operation_id, "result": {}, "parts": list(task.parts)}
         draft.done[edit.operation_id] = done
-        draft.records.append(d.receipts.create(whole))
+        draft.records.append(d.receipts.create(receipt.model_copy(update=whole)))
     if task.settles is not None:
         draft.records.append(task.settles)
-
-
-def _short(state: EntityState) -> str:
-    if state.entity_type == "user":
-        return state.entity_type
-    return f"{state.data['region_type']}#{state.data['region_code']}"
 
 
 def _entity_id(draft: Draft, task: Task) -> str:
     if task.edit.entity_type == "user":
         return draft.user_id
-    if len(task.aims) == 1 and task.aims[0].place is not None:
-        return place_id(draft.user_id, *task.aims[0].place)
+    if len(task.targets) == 1 and task.targets[0].place is not None:
+        return place_id(draft.user_id, *task.targets[0].place)
     return f"{draft.user_id}#batch"
 
 
@@ -472,7 +453,7 @@ def _data(task: Task) -> dict[str, JsonValue]:
         return {}
     if not task.edit.visits:
         return dict(task.edit.entity_data)
-    places = {f"{aim.place[0]}#{aim.place[1]}": aim.fields for aim in task.aims if aim.place is not None}
+    places = {"#".join(target.place): target.fields for target in task.targets if target.place is not None}
     said: dict[str, JsonValue] = {place: dict(fields) for place, fields in places.items() if fields}
     # A record has room for both sides of what is in dispute, and for this much beside it.
     is_short = len(orjson.dumps(said)) <= rules.DATA_BYTES
@@ -489,7 +470,7 @@ def writes(draft: Draft) -> Sequence[Write[Any]]:
     made: list[Write[Any]] = []
     if draft.head is None:
         made.append(d.heads.create(draft.head_after))
-    elif draft.has_advanced:
+    elif draft.head_after.server_version != draft.head.server_version:
         made.append(d.heads.change(draft.head, draft.head_after))
     else:
         version = draft.head.server_version

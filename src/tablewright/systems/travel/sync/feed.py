@@ -11,15 +11,16 @@ from datetime import timedelta
 
 from tablewright.design import absent
 from tablewright.edge.errors import BadRequest
-from tablewright.mapping import WriteRefused
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.model import Change, Device, Head, RegionType, Visit
+from tablewright.systems.travel.model import Change, Device, Head, Visit
 from tablewright.systems.travel.repository import Repository
 from tablewright.systems.travel.sync.operations import (
     SCHEMA,
     EntityState,
     Pulled,
     Snapshot,
+    deleted_state,
+    place_of,
     user_state,
     visit_state,
 )
@@ -45,11 +46,10 @@ class Feed:
         *,
         size: int = PAGE,
         schema: int = SCHEMA,
-        acknowledges: bool = True,
     ) -> Pulled:
         """What happened after the version `since`, up to `size` changes at a time; `seal` came with that version.
 
-        Who asks has everything up to `since`, and that is noted; not so where it is asked on a device's behalf.
+        A device that asks has everything up to `since`; that is stored.
         """
         check_schema(schema)
         if since < 0:
@@ -63,8 +63,7 @@ class Feed:
         if since == newest:
             if not _is_at(seal, head.seal):
                 return resync
-            if acknowledges:
-                self._saw(device, since)
+            self._saw(device, since)
             return Pulled(next=since, seal=head.seal, server_version=newest)
         changes: Sequence[Change] = ()
         if since < newest:
@@ -77,8 +76,7 @@ class Feed:
             return resync
         if since and not _is_at(seal, changes[0].follows):
             return resync
-        if acknowledges:
-            self._saw(device, since)
+        self._saw(device, since)
         return Pulled(
             changes=self._states(user_id, changes),
             next=told[-1],
@@ -95,9 +93,8 @@ class Feed:
         *,
         size: int = PAGE,
         schema: int = SCHEMA,
-        deleted: bool = False,
     ) -> Snapshot:
-        """Everything, page after page; with `deleted` also tombstones. Changes during the walk come after `as_of`."""
+        """Every live entity, page after page. Changes during the walk come after `as_of`."""
         check_schema(schema)
         self._repository.known_device(user_id, device_id)
         entities: list[EntityState] = []
@@ -107,10 +104,8 @@ class Feed:
             as_of, seal, token = head.server_version, head.seal, None
             entities.append(user_state(self._repository.profile(user_id), as_of))
         else:
-            as_of, seal, token = opened(after)
-        query = d.visits_of(user_id=user_id)
-        if not deleted:
-            query = query.where(lambda visit: absent(visit.deleted_at))
+            as_of, seal, token = _opened(after)
+        query = d.visits_of(user_id=user_id).where(lambda visit: absent(visit.deleted_at))
         page = self._repository.page(query, size, token, f"{user_id}@{as_of}.{seal or ''}")
         entities += [visit_state(visit) for visit in page.items]
         next = None if page.next is None else f"{as_of}.{seal or ''}.{page.next}"
@@ -144,47 +139,29 @@ class Feed:
         if head is None:
             return False
         after = head.model_copy(update={"purged": max(head.purged or 0, version)})
-        try:
-            self._repository.db.write(d.heads.change(head, after))
-        except WriteRefused:
-            return False  # another run is at it
-        return True
+        return self._repository.try_write(d.heads.change(head, after))
 
     def _removed(self, visit: Visit) -> bool:
+        """Whether it was; not if it was marked again, or swept, at the same time."""
         version = visit.sync_version
         remove = d.visits.discard(visit.user_id, visit.region_type, visit.region_code)
-        try:
-            self._repository.db.write(remove.when(lambda it: it.sync_version == version))
-        except WriteRefused:
-            return False  # marked again, or swept, at the same time
-        return True
+        return self._repository.try_write(remove.when(lambda it: it.sync_version == version))
 
     def _states(self, user_id: str, changes: Sequence[Change]) -> list[EntityState]:
         """The entities some changes are about, each once and as it is now, in the order of their last change."""
         last = {change.entity_id: change for change in changes}
         ordered = sorted(last.values(), key=lambda change: change.server_version)
-        places: list[tuple[RegionType, str]] = [
-            (change.region_type, change.region_code)
-            for change in ordered
-            if change.region_type is not None and change.region_code is not None
-        ]
+        places = [place for change in ordered if (place := place_of(change.entity_id)) is not None]
         there = {visit.composite_key: visit for visit in self._repository.visits_at(user_id, places) if visit}
         return [self._state(change, there.get(change.entity_id)) for change in ordered]
 
     def _state(self, change: Change, visit: Visit | None) -> EntityState:
-        if change.entity_type == "user":
+        place = place_of(change.entity_id)
+        if place is None:
             return user_state(self._repository.profile(change.user_id), change.server_version)
         if visit is not None:
             return visit_state(visit)
-        # Deleted, and its tombstone has gone.
-        return EntityState(
-            entity_type="visited_place",
-            entity_id=change.entity_id,
-            entity_version=change.entity_version,
-            server_version=change.server_version,
-            is_deleted=True,
-            data={"region_type": change.region_type, "region_code": change.region_code},
-        )
+        return deleted_state(change.entity_id, place, change.entity_version, change.server_version)
 
     def _saw(self, device: Device, version: int) -> None:
         """The device has everything up to a version: tombstones before it need not wait for it any more."""
@@ -199,10 +176,8 @@ class Feed:
             .at(lambda it: it.last_sync_at).set(now)
             .at(lambda it: it.acknowledged_version).set(max(known, version))
         )  # fmt: skip
-        try:
-            self._repository.db.write(update.when(lambda it: it.acknowledged_version == known))
-        except WriteRefused:
-            return  # another request of the device acknowledged more, or it was removed
+        # Refused if another request of the device acknowledged more, or it was removed.
+        self._repository.try_write(update.when(lambda it: it.acknowledged_version == known))
 
 
 def _is_at(said: str | None, there: str | None) -> bool:
@@ -210,7 +185,7 @@ def _is_at(said: str | None, there: str | None) -> bool:
     return said is None or said == there
 
 
-def opened(token: str) -> tuple[int, str | None, str]:
+def _opened(token: str) -> tuple[int, str | None, str]:
     """The version a snapshot began at with its seal, and where its next page does."""
     as_of, _, rest = token.partition(".")
     seal, _, place = rest.partition(".")

@@ -99,12 +99,6 @@ class Settled:
 # --- fields ---
 
 
-def difference(before: Fields, after: Fields) -> dict[str, JsonValue]:
-    """The edit that makes one of the other."""
-    names = dict.fromkeys((*before, *after))
-    return {name: after.get(name) for name in names if before.get(name) != after.get(name)}
-
-
 def merge(edit: Fields, server: Fields, changed: Collection[str], label: str = "") -> Merge:
     """An edit upon what the server has, of which others `changed` some fields since the edit was made."""
     put: dict[str, JsonValue] = {}
@@ -121,11 +115,6 @@ def merge(edit: Fields, server: Fields, changed: Collection[str], label: str = "
         if clash.kept != there:
             put[name] = clash.kept
     return Merge(put, tuple(clashes))
-
-
-def three_way(base: Fields, server: Fields, client: Fields, label: str = "") -> Merge:
-    """The same from three states, for clients that send whole documents."""
-    return merge(difference(base, client), server, difference(base, server).keys(), label)
 
 
 def _clash(name: str, server: JsonValue, client: JsonValue, label: str) -> Clash:
@@ -150,17 +139,17 @@ def both_notes(server: str, client: str, label: str) -> str | None:
 # --- entities ---
 
 
-def settle(deed: Verb, edit: Fields, known: Known, author: Author) -> Settled:
+def settle(verb: Verb, edit: Fields, known: Known, author: Author) -> Settled:
     """The state of an entity after an edit, with the conflicts."""
     if known.version == 0:
-        return _of_nothing(deed, edit, known, author)
+        return _of_nothing(verb, edit, known, author)
     if known.is_deleted:
-        return _of_tombstone(deed, edit, known, author)
+        return _of_tombstone(verb, edit, known, author)
     unseen = unseen_by(author, known)
     if FORGOTTEN in unseen:
         # It is no longer known which fields were removed: any missing one may be among them.
         unseen |= {name for name in edit if _is_of_many(name) and name not in known.stamps}
-    if deed == "delete":
+    if verb == "delete":
         if unseen:
             # Deleted without having seen other edits: the entity stays, and the traveller gets a conflict.
             clash = Clash(WHOLE, dict(known.fields), None, dict(known.fields), "server_wins")
@@ -182,19 +171,19 @@ def unseen_by(author: Author, known: Known) -> frozenset[str]:
     )
 
 
-def _of_nothing(deed: Verb, edit: Fields, known: Known, author: Author) -> Settled:
-    if deed == "delete":
+def _of_nothing(verb: Verb, edit: Fields, known: Known, author: Author) -> Settled:
+    if verb == "delete":
         return Settled(known, "applied", False)
-    if deed == "update" and author.base > 0:
+    if verb == "update" and author.base > 0:
         # It was deleted, and its tombstone is gone too: an update must not restore it.
         clash = Clash(WHOLE, None, dict(edit), None, "server_wins")
         return Settled(known, "conflict", False, "server_wins", (clash,))
     return Settled(_begun(edit, known.floor + 1, author), "applied", True)
 
 
-def _of_tombstone(deed: Verb, edit: Fields, known: Known, author: Author) -> Settled:
+def _of_tombstone(verb: Verb, edit: Fields, known: Known, author: Author) -> Settled:
     is_unseen = WHOLE in unseen_by(author, known)
-    match deed:
+    match verb:
         case "delete":
             return Settled(known, "merged" if is_unseen else "applied", False)
         case "update" if is_unseen:
@@ -202,7 +191,7 @@ def _of_tombstone(deed: Verb, edit: Fields, known: Known, author: Author) -> Set
             return Settled(known, "conflict", False, "server_wins", (clash,))
         case _:
             # A new mark starts empty; a restore brings back the old fields.
-            fields = edit if deed == "create" else {**known.fields, **edit}
+            fields = edit if verb == "create" else {**known.fields, **edit}
             after = _begun_again(known, fields, author)
             if is_unseen:
                 # Marking is not editing: it wins over an unseen deletion, and the traveller gets a conflict.

@@ -4,33 +4,32 @@ A push is a list of operations; each has a result, and is done once however ofte
 pieces, each a transaction that advances the traveller's head by the number of changes: of two at once, the second
 reads and merges again. Must hold: what is answered is written; an operation's effect, its place in the feed, its
 record and its receipt are there together or not at all.
-Elsewhere: the protocol in words (docs/sync.md), operations read and cut to fit (split.py), one piece (apply.py), who
-wins (merge.py), what settles a conflict (resolve.py), what is new (feed.py).
+Elsewhere: the protocol in words (docs/sync.md), the messages (operations.py), operations checked and cut to fit
+(split.py), one piece (apply.py), who wins (merge.py), what settles a conflict (resolve.py), what is new (feed.py).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
-from tablewright.design import Write
 from tablewright.edge.errors import BadRequest, TooManyRequests
 from tablewright.kit.tables import ATTEMPTS
-from tablewright.mapping import ConditionNotMet, Page, WriteRefused
+from tablewright.mapping import Page, WriteRefused
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.errors import ClientTooOld, VersionConflict
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import (
-    SERVER,
     Device,
     Head,
     OpenStatus,
     Operation,
+    OperationType,
+    Place,
     Profile,
     Receipt,
     Strategy,
@@ -39,7 +38,7 @@ from tablewright.systems.travel.model import (
 from tablewright.systems.travel.repository import Repository
 from tablewright.systems.travel.sync import apply as drafts
 from tablewright.systems.travel.sync import resolve as resolution
-from tablewright.systems.travel.sync.apply import Done, Draft
+from tablewright.systems.travel.sync.apply import Done, Draft, Source
 from tablewright.systems.travel.sync.operations import (
     OLDEST_SCHEMA,
     SCHEMA,
@@ -47,26 +46,15 @@ from tablewright.systems.travel.sync.operations import (
     EntityState,
     Pushed,
     Result,
+    Unreadable,
     digest,
     user_state,
     visit_state,
 )
-from tablewright.systems.travel.sync.parse import Unreadable
 from tablewright.systems.travel.sync.resolve import Choice
-from tablewright.systems.travel.sync.split import Place, TargetChange, Task, pieces, tasks_of
+from tablewright.systems.travel.sync.split import TargetChange, Task, pieces, tasks_of
 
 T = TypeVar("T")
-WEB = "the web"
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where operations come from."""
-
-    user_id: str
-    device_id: str = SERVER
-    label: str = WEB
-    is_stale: bool = False
 
 
 def check_schema(schema: int) -> None:
@@ -121,38 +109,47 @@ class Sync:
         rules.check_id(edit.operation_id, "operation_id")
         return self._run(Source(user_id), [edit], is_exact)[0]
 
+    def edit(self, operation_type: OperationType, **fields: Any) -> Edit:
+        """An operation of the server itself, made at this moment."""
+        repository = self._repository
+        return Edit(
+            operation_id=repository.world.new_id(),
+            operation_type=operation_type,
+            client_timestamp=repository.now(),
+            **fields,
+        )
+
     def change_user(self, user_id: str, fields: dict[str, JsonValue], version: int | None = None) -> Result:
         """Change settings from the web; on the newest version, or on the one its owner has seen, or not at all."""
 
         def attempt() -> Result:
-            edit = Edit(
-                operation_id=self._repository.world.new_id(),
-                operation_type="update",
-                entity_type="user",
-                client_version=self._repository.profile(user_id).entity_version
-                if version is None
-                else version,
-                entity_data=fields,
-                client_timestamp=self._repository.now(),
-            )
+            base = self._repository.profile(user_id).entity_version if version is None else version
+            edit = self.edit("update", entity_type="user", client_version=base, entity_data=fields)
             return self.apply(user_id, edit, is_exact=True)
 
         return self._repository.retried(version, attempt)
 
-    def move(self, visit: Visit, region_code: str) -> Result:
+    def follow_codes(self, visits: Iterable[Visit | None]) -> list[Result]:
+        """Move marks of codes that were retired to the present ones (SK-X12); those of divided regions stay."""
+        moved: list[Result] = []
+        for visit in visits:
+            if visit is None or visit.is_deleted:
+                continue
+            codes = self._geography.follow(visit.region_type, visit.region_code)
+            if len(codes) == 1 and codes[0] != visit.region_code:
+                with suppress(VersionConflict):  # changed at this moment: the next run moves it
+                    moved.append(self._move(visit, codes[0]))
+        return moved
+
+    def _move(self, visit: Visit, region_code: str) -> Result:
         """Move a mark to another code of the same place, with all its fields (SK-X12)."""
-        edit = Edit(
-            operation_id=self._repository.world.new_id(),
-            operation_type="batch_update",
-            client_timestamp=self._repository.now(),
-        )
-        aims = (
-            TargetChange(
-                (visit.region_type, visit.region_code), "delete", {}, visit.sync_version, insists=True
-            ),
+        edit = self.edit("batch_update")
+        old = (visit.region_type, visit.region_code)
+        targets = (
+            TargetChange(old, "delete", {}, visit.sync_version, insists=True),
             TargetChange((visit.region_type, region_code), "restore", rules.visit_fields(visit), 0),
         )
-        task = Task(edit.operation_id, edit, aims, marked_at=visit.marked_at)
+        task = Task(edit.operation_id, edit, targets, marked_at=visit.marked_at)
         result = self._piece(Source(visit.user_id), [task])[task.id]
         self._refresh_profile(visit.user_id)
         return result
@@ -213,7 +210,9 @@ class Sync:
         return _whole(operation_id, results)
 
     def _settle(self, user_id: str, operation_id: str, choice: Choice) -> Result:
-        task = resolution.task_of(self._repository, user_id, operation_id, choice)
+        operation = self._repository.operation(user_id, operation_id)
+        edit = self.edit("update", entity_type=operation.entity_type)
+        task = resolution.task_of(self._repository, operation, edit, choice)
         return self._attempt(Source(user_id), [task])[task.id]
 
     # --- a push, in pieces ---
@@ -221,13 +220,23 @@ class Sync:
     def _run(
         self, source: Source, edits: Sequence[Edit | Unreadable], is_exact: bool = False
     ) -> list[Result]:
-        today = self._today(self._repository.profile(source.user_id))
+        zone = self._repository.profile(source.user_id).time_zone
+        today = rules.today_in(zone, self._repository.now())
         refused = _impossible(edits)
         tasks = [
             tasks_of(edit, self._geography, today, is_exact) if number not in refused else []
             for number, edit in enumerate(edits)
         ]
-        self._follow_codes(source.user_id, [aim for parts in tasks for task in parts for aim in task.aims])
+        retired: dict[Place, None] = {
+            (target.place[0], code): None
+            for parts in tasks
+            for task in parts
+            for target in task.targets
+            if target.place is not None and target.former is None
+            for code in self._geography.former(*target.place)
+        }
+        if retired:  # moved before the present code is marked: one place is marked once
+            self.follow_codes(self._repository.visits_at(source.user_id, list(retired)))
         done: dict[str, Result] = {}
         for piece in pieces(task for parts in tasks for task in parts):
             for id, result in self._piece(source, piece).items():
@@ -241,17 +250,6 @@ class Sync:
         ):
             self._refresh_profile(source.user_id)
         return results
-
-    def _follow_codes(self, user_id: str, aims: Sequence[TargetChange]) -> None:
-        """Move what is marked under a retired code before the present one is: one place is marked once (SK-X12)."""
-        places = [aim.place for aim in aims if aim.place is not None and aim.former is None]
-        moves: dict[Place, str] = {
-            (kind, old): code for kind, code in places for old in self._geography.former(kind, code)
-        }
-        for visit in self._repository.visits_at(user_id, list(moves)) if moves else ():
-            if visit is not None and not visit.is_deleted:
-                with suppress(VersionConflict):  # changed at this moment: the next run moves it
-                    self.move(visit, moves[visit.region_type, visit.region_code])
 
     def _piece(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
         """Some operations in one transaction, repeated until no other write came first; their results by id."""
@@ -293,29 +291,15 @@ class Sync:
         return results
 
     def _draft(self, source: Source, head: Head | None, profile: Profile, tasks: Sequence[Task]) -> Draft:
-        places: dict[Place, None] = {}
-        for task in tasks:
-            for aim in task.aims:
-                if aim.former is not None:
-                    places[aim.former] = None
-                if aim.place is not None:
-                    places[aim.place] = None
-                    region = self._geography.get(*aim.place)
-                    if region is not None and region.parent_region is not None:
-                        places[("country", region.parent_region)] = None
+        places = {place: None for task in tasks for place in task.places}
+        for place in list(places):
+            region = self._geography.get(*place)
+            if region is not None and region.parent_region is not None:
+                places["country", region.parent_region] = None
         found = self._repository.visits_at(source.user_id, list(places))
-        return Draft(
-            source.user_id,
-            source.device_id,
-            source.label,
-            source.is_stale,
-            self._repository.now(),
-            self._geography,
-            profile,
-            head,
-            dict(zip(places, found, strict=True)),
-            self._repository.world.new_id(),
-        )
+        there = dict(zip(places, found, strict=True))
+        now, seal = self._repository.now(), self._repository.world.new_id()
+        return Draft(source, now, self._geography, profile, head, there, seal)
 
     def _replayed(self, task: Task, receipt: Receipt, draft: Draft) -> Result:
         """What was answered the first time, with the entities as they are now."""
@@ -325,15 +309,11 @@ class Sync:
         result = Result.model_validate(receipt.result)
         states: list[EntityState] = []
         if result.status != "failed":
-            places = [place for aim in task.aims for place in (aim.place, aim.former) if place is not None]
-            found = self._repository.visits_at(receipt.user_id, places)
+            found = self._repository.visits_at(receipt.user_id, task.places)
             states = [visit_state(visit) for visit in found if visit is not None]
             if task.edit.entity_type == "user":
                 states.append(user_state(draft.profile_after, draft.head_after.server_version))
         return result.model_copy(update={"replayed": True, "entities": states})
-
-    def _today(self, profile: Profile) -> date:
-        return rules.today_in(profile.time_zone, self._repository.now())
 
     # --- devices ---
 
@@ -351,7 +331,7 @@ class Sync:
                 update = update.at(lambda it: it.pushes).add(1)
             else:
                 update = update.at(lambda it: it.push_window).set(minute).at(lambda it: it.pushes).set(1)
-            if self._wrote(update.when(partial(_paced_as, device))):
+            if self._repository.try_write(update.when(partial(_paced_as, device))):
                 return device
         raise TooManyRequests("PUSH_LIMIT", "This device is sending several pushes at once.", 1)
 
@@ -369,14 +349,7 @@ class Sync:
             .at(lambda it: it.canadian_provinces_visited).set(head.canadian_provinces_visited)
         )  # fmt: skip
         # Refused if newer numbers were copied at the same time: then those are right.
-        self._wrote(update.when(lambda it: it.sync_version < version))
-
-    def _wrote(self, write: Write[Any]) -> bool:
-        try:
-            self._repository.db.write(write)
-        except ConditionNotMet:
-            return False
-        return True
+        self._repository.try_write(update.when(lambda it: it.sync_version < version))
 
 
 # --- parts ---
@@ -394,12 +367,12 @@ def _impossible(asked: Sequence[Edit | Unreadable]) -> dict[int, Result]:
         try:
             edit = _with_id(one)
         except BadRequest as refusal:
-            refused[number] = _failed("", refusal)
+            refused[number] = Result.of_refusal("", refusal)
             continue
         if said.setdefault(edit.operation_id, digest(edit)) != digest(edit):
             words = "Two operations of this push have the same ID. Give each operation a new one."
             mistake = BadRequest("OPERATION_ID_REUSED", words, "operation_id")
-            refused[number] = _failed(edit.operation_id, mistake)
+            refused[number] = Result.of_refusal(edit.operation_id, mistake)
     return refused
 
 
@@ -411,16 +384,6 @@ def _with_id(asked: Edit | Unreadable) -> Edit:
         raise asked.refusal
     rules.check_id(edit.operation_id, "operation_id")
     return edit
-
-
-def _failed(operation_id: str, refusal: BadRequest) -> Result:
-    return Result(
-        operation_id=operation_id,
-        status="failed",
-        error=refusal.code,
-        message=refusal.message,
-        field=refusal.field,
-    )
 
 
 def _waits(task: Task, results: Mapping[str, Result], now: datetime) -> bool:

@@ -9,18 +9,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from tablewright.edge.errors import BadRequest, Conflict, NotFound
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.model import REGION_TYPES, Operation, Strategy
+from tablewright.systems.travel.model import Operation, Place, Strategy
 from tablewright.systems.travel.repository import Repository
 from tablewright.systems.travel.sync.merge import WHOLE, Verb
-from tablewright.systems.travel.sync.operations import Edit, FieldConflict
-from tablewright.systems.travel.sync.split import Place, TargetChange, Task
+from tablewright.systems.travel.sync.operations import Edit, FieldConflict, conflicts_in, place_of
+from tablewright.systems.travel.sync.split import TargetChange, Task
 
-_CLASHES = TypeAdapter(list[FieldConflict])
 # The id of an operation, or of a part of one.
 _RECORD_ID = re.compile(r"[A-Za-z0-9_-]{1,64}(\.\d{1,4}-\d{1,4})?", re.ASCII)
 
@@ -42,34 +41,27 @@ def parts_to_settle(
         words = "Send data with the choice 'manual', and only then."
         raise BadRequest("INVALID_CHOICE", words, "data")
     opened = _open_parts(repository, user_id, operation_id)
-    entities = {clash.entity_id for part in opened for clash in _clashes(part)}
+    entities = {clash.entity_id for part in opened for clash in conflicts_in(part)}
     if choice.data is not None and len(entities) > 1:
         words = "This conflict is about several places. Choose a version, then edit each place."
         raise BadRequest("INVALID_CHOICE", words, "choice")
     return opened
 
 
-def task_of(repository: Repository, user_id: str, operation_id: str, choice: Choice) -> Task:
-    """What was chosen, with the record that it was."""
-    operation = repository.operation(user_id, operation_id)
+def task_of(repository: Repository, operation: Operation, edit: Edit, choice: Choice) -> Task:
+    """What was chosen, as an operation of its own, with the record that it was."""
     if not _is_open(operation):
         raise _resolved()
-    edit = Edit(
-        operation_id=repository.world.new_id(),
-        operation_type="update",
-        entity_type=operation.entity_type,
-        client_timestamp=repository.now(),
-    )
-    clashes = _clashes(operation)
-    aims = []
+    clashes = conflicts_in(operation)
+    targets = []
     for entity in dict.fromkeys(clash.entity_id for clash in clashes):
         mine = [clash for clash in clashes if clash.entity_id == entity]
-        place = _place(entity) if edit.entity_type == "visited_place" else None
-        aim = _chosen(repository, user_id, place, mine, choice, choice.versions.get(entity, mine[0].version))
-        aims += [aim] if aim is not None else []
+        base = choice.versions.get(entity, mine[0].version)
+        if choice.strategy not in ("server_wins", "merged"):
+            targets.append(_chosen(repository, operation.user_id, place_of(entity), mine, choice, base))
     update = {"status": "processed", "resolution_strategy": choice.strategy, "is_processed": True}
     settled = d.operations.change(operation, operation.model_copy(update=update))
-    return Task(edit.operation_id, edit, tuple(aims), settles=settled)
+    return Task(edit.operation_id, edit, tuple(targets), settles=settled)
 
 
 def _open_parts(repository: Repository, user_id: str, operation_id: str) -> list[Operation]:
@@ -94,30 +86,19 @@ def _chosen(
     clashes: Sequence[FieldConflict],
     choice: Choice,
     base: int,
-) -> TargetChange | None:
-    """What a choice does to one entity; None if it stays as it is."""
-    if choice.strategy in ("server_wins", "merged"):
-        return None
-    deed: Verb = "restore" if place is not None else "update"
+) -> TargetChange:
+    """What the device's version, or another one, makes of one entity."""
+    verb: Verb = "restore" if place is not None else "update"
     whole = next((clash for clash in clashes if clash.field == WHOLE), None)
     fields: Mapping[str, JsonValue] = {clash.field: clash.client for clash in clashes}
     if choice.data is not None:
         today = rules.today_in(repository.profile(user_id).time_zone, repository.now())
         fields = rules.visit_edit(choice.data, today) if place is not None else rules.user_edit(choice.data)
     elif whole is not None and whole.client is None:
-        deed, fields = "delete", {}
+        verb, fields = "delete", {}
     elif whole is not None and isinstance(whole.client, dict):
         fields = whole.client
-    return TargetChange(place, deed, fields, base, insists=True)
-
-
-def _place(entity_id: str) -> Place:
-    _, said, code = entity_id.split("#")
-    return next(kind for kind in REGION_TYPES if kind == said), code
-
-
-def _clashes(operation: Operation) -> list[FieldConflict]:
-    return _CLASHES.validate_python((operation.conflict_details or {}).get("fields", []))
+    return TargetChange(place, verb, fields, base, insists=True)
 
 
 def _is_open(operation: Operation) -> bool:

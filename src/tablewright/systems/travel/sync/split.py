@@ -7,18 +7,16 @@ Must hold: how an operation is cut depends on it alone; sent again, it must be t
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import TypeAlias
+from typing import get_args
 
 from tablewright.design import Write
 from tablewright.edge.errors import BadRequest
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.geography.regions import Geography
-from tablewright.systems.travel.model import Operation, RegionType
+from tablewright.systems.travel.model import Operation, Place
 from tablewright.systems.travel.sync.merge import NOTES_AT_MOST, Fields, Verb
-from tablewright.systems.travel.sync.operations import Edit, Target, targets
-from tablewright.systems.travel.sync.parse import Unreadable
+from tablewright.systems.travel.sync.operations import Edit, Target, Unreadable, places_in
 
-Place: TypeAlias = tuple[RegionType, str]
 # A transaction has 100 actions: the head; two countries that states may bring along, each a visit and a change; then
 # for each place the visit and its change, for each operation its record and its receipt.
 ACTIONS = 95
@@ -29,15 +27,7 @@ _FIELD_BYTES = {"notes": 4 * NOTES_AT_MOST + 16, "visited_date": 32}
 _TRIP_BYTES = 4 * rules.TRIP_NOTES_AT_MOST + 64 + 100
 _PLACE_BYTES = sum(_FIELD_BYTES.values()) + rules.TRIPS_AT_MOST * _TRIP_BYTES
 _CLASH_BYTES = 400
-_VERBS: dict[str, Verb] = {
-    "create": "create",
-    "update": "update",
-    "delete": "delete",
-    "restore": "restore",
-    "batch_create": "create",
-    "batch_update": "update",
-    "batch_delete": "delete",
-}
+_VERBS: dict[str, Verb] = {name: verb for verb in get_args(Verb) for name in (verb, f"batch_{verb}")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +39,7 @@ class TargetChange:
     """
 
     place: Place | None
-    deed: Verb
+    verb: Verb
     fields: Fields
     base: int
     former: Place | None = None
@@ -59,7 +49,7 @@ class TargetChange:
     @property
     def dispute_bytes(self) -> int:
         """The most that a conflict about it takes in a record: both sides, and what was kept."""
-        if self.deed == "delete":
+        if self.verb == "delete":
             return _CLASH_BYTES + 2 * _PLACE_BYTES
         named = sum(_CLASH_BYTES + 3 * _FIELD_BYTES.get(name, _TRIP_BYTES) for name in self.fields)
         # What is not there on the other side is only said by one.
@@ -78,7 +68,7 @@ class Task:
 
     id: str
     edit: Edit
-    aims: tuple[TargetChange, ...] = ()
+    targets: tuple[TargetChange, ...] = ()
     refusal: BadRequest | None = None
     after: str | None = None
     parts: tuple[str, ...] = ()
@@ -86,14 +76,19 @@ class Task:
     marked_at: datetime | None = None
 
     @property
+    def places(self) -> list[Place]:
+        """Every place it may be about, under its present and its former code."""
+        return [place for it in self.targets for place in (it.place, it.former) if place is not None]
+
+    @property
     def actions(self) -> int:
         """How many actions of a transaction it may take."""
-        return 2 + 2 * len(self.aims) + (self.settles is not None) + bool(self.parts)
+        return 2 + 2 * len(self.targets) + (self.settles is not None) + bool(self.parts)
 
     @property
     def record_bytes(self) -> int:
         """How large its record may become, about."""
-        return sum(aim.dispute_bytes for aim in self.aims)
+        return sum(target.dispute_bytes for target in self.targets)
 
 
 # --- reading what was asked ---
@@ -109,45 +104,45 @@ def tasks_of(asked: Edit | Unreadable, geography: Geography, today: date, is_exa
     edit = asked
     try:
         _check_previous(edit)
-        aims = tuple(replace(aim, is_exact=is_exact) for aim in _aims(edit, geography, today))
+        targets = tuple(replace(target, is_exact=is_exact) for target in _targets_of(edit, geography, today))
     except BadRequest as refusal:
         return [Task(edit.operation_id, edit, refusal=refusal)]
-    cuts = list(_cuts(aims))
+    cuts = list(_cuts(targets))
     if len(cuts) == 1:
-        return [Task(edit.operation_id, edit, aims, after=edit.previous)]
+        return [Task(edit.operation_id, edit, targets, after=edit.previous)]
     ids = [f"{edit.operation_id}.{start}-{end}" for start, end in cuts]
     tasks = [
-        Task(id, edit, aims[start:end], after=after)
+        Task(id, edit, targets[start:end], after=after)
         for id, (start, end), after in zip(ids, cuts, [edit.previous, *ids], strict=False)
     ]
     return [*tasks[:-1], replace(tasks[-1], parts=tuple(ids))]
 
 
-def _aims(edit: Edit, geography: Geography, today: date) -> tuple[TargetChange, ...]:
-    deed = _VERBS[edit.operation_type]
+def _targets_of(edit: Edit, geography: Geography, today: date) -> tuple[TargetChange, ...]:
+    verb = _VERBS[edit.operation_type]
     if edit.entity_type == "user":
-        if deed != "update" or edit.visits:
+        if verb != "update" or edit.visits:
             words = "A traveller's settings can only be updated."
             raise BadRequest("INVALID_OPERATION", words, "operation_type")
         return (TargetChange(None, "update", rules.user_edit(edit.entity_data), edit.client_version),)
-    asked = targets(edit)
+    asked = places_in(edit)
     if not asked or edit.operation_type.startswith("batch_") != bool(edit.visits):
         words = "A batch needs visits; any other operation needs a region_type and a region_code."
         raise BadRequest("INVALID_OPERATION", words, "operation_type")
-    aims = tuple(_aim(deed, target, geography, today) for target in asked)
-    if len({aim.place for aim in aims}) != len(aims):
+    targets = tuple(_target_of(verb, one, geography, today) for one in asked)
+    if len({target.place for target in targets}) != len(targets):
         raise BadRequest("DUPLICATE_PLACE", "This batch has the same place twice.", "visits")
-    return aims
+    return targets
 
 
-def _aim(deed: Verb, target: Target, geography: Geography, today: date) -> TargetChange:
-    if target.client_version < 0:
+def _target_of(verb: Verb, asked: Target, geography: Geography, today: date) -> TargetChange:
+    if asked.client_version < 0:
         raise BadRequest("INVALID_VERSION", "A version can't be negative.", "client_version")
-    fields = rules.visit_edit(target.entity_data, today) if deed != "delete" else {}
-    said: Place = (target.region_type, target.region_code)
-    follow = rules.marked_place if deed == "delete" else rules.present_place
+    fields = rules.visit_edit(asked.entity_data, today) if verb != "delete" else {}
+    said: Place = (asked.region_type, asked.region_code)
+    follow = rules.marked_place if verb == "delete" else rules.present_place
     place = follow(geography, *said)
-    return TargetChange(place, deed, fields, target.client_version, former=said if said != place else None)
+    return TargetChange(place, verb, fields, asked.client_version, former=said if said != place else None)
 
 
 def _check_previous(edit: Edit) -> None:
@@ -160,15 +155,15 @@ def _check_previous(edit: Edit) -> None:
 # --- as much as fits ---
 
 
-def _cuts(aims: Sequence[TargetChange]) -> Iterator[tuple[int, int]]:
+def _cuts(targets: Sequence[TargetChange]) -> Iterator[tuple[int, int]]:
     """Where an operation is cut, so that each part fits into a transaction, and what it disputes into its record."""
     start = size = 0
-    for number, aim in enumerate(aims):
-        size += aim.dispute_bytes
+    for number, target in enumerate(targets):
+        size += target.dispute_bytes
         if number > start and (number - start == PLACES or size > RECORD_BYTES):
             yield start, number
-            start, size = number, aim.dispute_bytes
-    yield start, len(aims)
+            start, size = number, target.dispute_bytes
+    yield start, len(targets)
 
 
 def pieces(tasks: Iterable[Task]) -> Iterator[list[Task]]:
@@ -178,12 +173,12 @@ def pieces(tasks: Iterable[Task]) -> Iterator[list[Task]]:
     for task in tasks:
         actions, places, size = (
             actions + task.actions,
-            places + len(task.aims),
+            places + len(task.targets),
             size + task.record_bytes,
         )
         if piece and (actions > ACTIONS or places > PLACES or size > PIECE_BYTES):
             yield piece
-            piece, actions, places, size = [], task.actions, len(task.aims), task.record_bytes
+            piece, actions, places, size = [], task.actions, len(task.targets), task.record_bytes
         piece.append(task)
     if piece:
         yield piece
