@@ -7,7 +7,7 @@ from tablewright.pages.area import Area
 from tablewright.pages.layout import Console
 
 
-def front_door_router(console: Console, area: Area) -> APIRouter:
+def root_router(console: Console, area: Area) -> APIRouter:
     """The first page of a server of one system: its pages keep their addresses, so that links and mail stay right."""
     router = console.router()
 

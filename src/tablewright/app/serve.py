@@ -19,7 +19,7 @@ from tablewright.app.accounts import PREFIX
 from tablewright.app.api_docs import docs_router
 from tablewright.app.designs import designs_area, engineer
 from tablewright.app.designs.mail import add_mail
-from tablewright.app.home import front_door_router, home_router
+from tablewright.app.home import home_router, root_router
 from tablewright.app.identity import as_of_now, identity_of
 from tablewright.app.mail import Directory
 from tablewright.app.problem_pages import problems_router
@@ -168,7 +168,7 @@ def _workbench(
 
 def _alone(runtime: Runtime, console: Console, area: Area) -> Iterator[APIRouter | MountedRouter]:
     """What a server of one system has beside its pages; in the demo its mail, which is not sent."""
-    yield front_door_router(console, area)
+    yield root_router(console, area)
     if console.is_demo and console.mailbox:
         mail = console.router()
         add_mail(mail, runtime, console, console.identity)

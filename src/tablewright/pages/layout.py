@@ -55,7 +55,7 @@ class DemoBar:
     name: str  # of the reader, "" if not signed in
     role: str
     people: tuple[Person, ...]
-    next: str  # where to go as somebody else
+    next: str  # where to go after switching person
     mailbox: str
     workbench: str
 

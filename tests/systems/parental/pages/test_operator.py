@@ -123,7 +123,7 @@ def test_changes_are_for_operators(path: str, enter: Enter) -> None:
 
 def test_an_operator_is_shown_the_way_to_the_own_pages_only(olga: httpx.Client) -> None:
     page = olga.get(f"{HOME}/devices").text
-    side = page.partition('<ul class="pages">')[2].partition("</ul>")[0]
+    side = page.partition('<nav id="side"')[2].partition("</nav>")[0]
     found = re.findall(r'<a href="([^"]+)"', side)
     assert found == [
         f"{HOME}/{each}" for each in ("devices", "failures", "rules", "registry", "quarantine", "errands")

@@ -679,10 +679,10 @@ def test_downloads_lead_to_the_api_with_the_same_login(maya: httpx.Client, forma
 
 
 def test_a_search_finds_places_and_own_notes_but_nobody_elses(maya: httpx.Client, enter: Enter) -> None:
-    assert "Côte d’Ivoire" in words_of(maya.get("/search?q=cote")).replace("'", "’")
-    assert "Notes on Nigeria" in maya.get("/search?q=Enugu").text
-    assert "Notes on Nigeria" not in enter(JONAS).get("/search?q=Enugu").text
-    assert maya.get("/search?q=--").status_code == 200
+    assert "Côte d’Ivoire" in words_of(maya.get(f"{HOME}/search?q=cote")).replace("'", "’")
+    assert "Notes on Nigeria" in maya.get(f"{HOME}/search?q=Enugu").text
+    assert "Notes on Nigeria" not in enter(JONAS).get(f"{HOME}/search?q=Enugu").text
+    assert maya.get(f"{HOME}/search?q=--").status_code == 200
 
 
 def test_geography_is_published_by_an_admin_and_again_is_harmless(enter: Enter, travel: Travel) -> None:
