@@ -218,7 +218,7 @@ def test_that_changes_were_missed_is_told_until_it_is_put_right() -> None:
             "tablewright migrate verify cards-2"  # in memory, without a port: there is no target to name
         )
         assert [(one.word, one.commands) for one in migration_statuses(runtime)] == [
-            ("follows", (verify_it,))
+            ("following changes", (verify_it,))
         ]
 
 
