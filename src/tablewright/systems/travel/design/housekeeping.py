@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, begins, between
+from tablewright.kit.rounds import add_rounds
 from tablewright.systems.travel.design.accounts import challenges, devices, email_identities, profiles
 from tablewright.systems.travel.design.base import AUDIT_KEPT, FORM, TRAVEL, gsi1, gsi2, is_a, table
 from tablewright.systems.travel.design.sync import changes, heads, operations, receipts
@@ -24,7 +25,7 @@ __all__ = [
     "messages",
     "messages_by_state",
     "messages_to",
-    "walks",
+    "rounds",
 ]
 
 
@@ -32,7 +33,6 @@ def audit_key(user_id: str, at: datetime, audit_id: str) -> None: ...
 def message_key(owner: str, message_id: str) -> None: ...
 def erasure_key(erasure_id: str) -> None: ...
 def block_key(user_id: str, blocked_id: str) -> None: ...
-def walk_key(name: str) -> None: ...
 
 
 audit = table.entity(
@@ -100,18 +100,7 @@ blocks = table.entity(
     retention=Retention(None, "while the account is there"),
     load={"put": Load(per_month=100, item_bytes=200)},
 )
-walks = table.entity(
-    Walk,
-    walk_key,
-    tag="walk",
-    pk="WALK#{name}",
-    sk="WALK",
-    version="version",
-    derived=is_a("walk"),
-    schema=FORM,
-    retention=Retention(None, "so that a job continues where it stopped"),
-    load={"change": Load(per_month=50_000, item_bytes=150)},
-)
+rounds = add_rounds(table, Walk, derived=is_a("walk"), schema=FORM)
 
 
 # --- access patterns ---
