@@ -33,13 +33,13 @@ from tablewright.systems.parental.errors import BadRequest, Conflict, NotThere, 
 from tablewright.systems.parental.model import (
     AuditEntry,
     Child,
-    Errand,
-    ErrandKind,
     Family,
+    FamilyTask,
     Guardian,
     Message,
     Override,
     Policy,
+    TaskKind,
     Turn,
 )
 from tablewright.world import World
@@ -180,9 +180,9 @@ class Repository(Tables):
         )
         return d.audit.create(entry)
 
-    def errand(
+    def task(
         self,
-        kind: ErrandKind,
+        kind: TaskKind,
         family_id: str,
         actor: Actor,
         *,
@@ -190,19 +190,19 @@ class Repository(Tables):
         source: str = "",
         target: str = "",
         begins_at: datetime | None = None,
-    ) -> Errand:
+    ) -> FamilyTask:
         """Long work, to be written with what it follows from."""
         now = self.now()
-        return Errand(
-            errand_id=self.new_id("errand"),
+        return FamilyTask(
+            task_id=self.new_id("task"),
             kind=kind,
             family_id=family_id,
             child=child,
             source=source,
             target=target,
             actor=actor.name,
-            started_at=now,
-            begins_at=begins_at,
+            created_at=now,
+            due_at=begins_at or now,
             settles_at=(begins_at or now) + SETTLES,
         )
 

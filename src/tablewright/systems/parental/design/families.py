@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, Unique, above, begins, between
+from tablewright.kit.tasks import add_tasks
 from tablewright.systems.parental.design.base import (
     AUDIT_KEPT,
     PARENTAL,
@@ -15,8 +16,8 @@ from tablewright.systems.parental.model import (
     AuditEntry,
     Challenge,
     Child,
-    Errand,
     Family,
+    FamilyTask,
     Guardian,
     Invitation,
     Message,
@@ -34,7 +35,6 @@ __all__ = [
     "children",
     "children_of_family",
     "children_table",
-    "errands",
     "families",
     "families_after",
     "families_of_guardian",
@@ -47,10 +47,10 @@ __all__ = [
     "messages",
     "messages_by_state",
     "messages_of_family",
-    "open_errands",
     "proofs_of_family",
     "reports",
     "reports_due",
+    "tasks",
     "turns",
 ]
 
@@ -104,7 +104,6 @@ def number_key(family_id: str, phone: str) -> None: ...
 def message_key(message_id: str) -> None: ...
 def audit_key(family_id: str, audit_at: datetime, audit_id: str) -> None: ...
 def allowance_key(name: str, window: str) -> None: ...
-def errand_key(errand_id: str) -> None: ...
 def turn_key(name: str) -> None: ...
 
 
@@ -228,19 +227,13 @@ allowances = families_table.entity(
     retention=Retention(timedelta(days=1), "to share limits between processes"),
     load={"upsert": Load(per_month=20_000, item_bytes=150)},
 )
-errands = families_table.entity(
-    Errand,
-    errand_key,
-    tag="errand",
-    pk="ERRAND#{errand_id}",
-    sk="ERRAND",
-    on={list_index: Keys("ERRANDS", "{started_at:ms}#{errand_id}")},
+tasks = add_tasks(
+    PARENTAL,
+    families_table,
+    FamilyTask,
+    index=list_index,
+    per_month=500,
     data={"child": Data.PERSONAL, "source": Data.PERSONAL, "target": Data.PERSONAL, "actor": Data.PERSONAL},
-    retention=Retention(None, "until it is finished"),
-    load={
-        "create": Load(per_month=500, item_bytes=400, transaction=True),
-        "delete": Load(per_month=500, item_bytes=400, transaction=True),
-    },
 )
 
 
@@ -334,11 +327,6 @@ def messages_by_state(*, state: MessageState) -> None:
 )
 def messages_of_family(*, family_id: str) -> None:
     """What was written to the people of a family, newest first."""
-
-
-@PARENTAL.query(errands, on=list_index, pk="ERRANDS", page=50, load=Load(per_month=50_000, items=1))
-def open_errands() -> None:
-    """Work that is not finished, oldest first."""
 
 
 @PARENTAL.query(

@@ -25,7 +25,7 @@ OPERATOR_PAGES = (
     Nav("Rules", "rules", ROLES),
     Nav("App registry", "registry", ROLES),
     Nav("Quarantine", "quarantine", ROLES),
-    Nav("Background jobs", "errands", ROLES),
+    Nav("Background jobs", "tasks", ROLES),
 )
 
 
