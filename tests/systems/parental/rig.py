@@ -18,12 +18,12 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.enforcement import due
 from tablewright.systems.parental.enforcement.plan import AppStatus
-from tablewright.systems.parental.enforcement.queue import Lanes
+from tablewright.systems.parental.enforcement.queue import DeviceQueues
 from tablewright.systems.parental.enforcement.reconciler import Reconciler
 from tablewright.systems.parental.enforcement.sessions import Sessions
 from tablewright.systems.parental.family.notices import Notices
 from tablewright.systems.parental.family.rounds import purge_of
-from tablewright.systems.parental.family.tasks import Errands
+from tablewright.systems.parental.family.tasks import FamilyTasks
 from tablewright.systems.parental.firewall.devices import Devices
 from tablewright.systems.parental.firewall.driver import DeviceRule
 from tablewright.systems.parental.firewall.flows import Flow
@@ -66,8 +66,8 @@ class Rig:
     sessions: Sessions
     devices: Devices
     reconciler: Reconciler
-    lanes: Lanes
-    errands: Errands
+    queues: DeviceQueues
+    tasks: FamilyTasks
     notices: Notices
     clock: Clock
     engine: Engine | None = None
@@ -167,10 +167,11 @@ class Rig:
         for _ in range(3):
             for consumer in jobs.consumers(self):
                 consumer.run_once()
+            due.check_due(self)
 
     def tick(self) -> None:
         """What happens each second."""
-        due.open_windows(self)
+        due.check_due(self)
         due.retry(self)
 
     def pass_time(self, seconds: int, step: int = 1) -> None:
@@ -242,8 +243,8 @@ def make_rig(
         Sessions(repository),
         devices,
         reconciler,
-        Lanes(repository),
-        Errands(repository, reconciler.reconcile, ErasedList()),
+        DeviceQueues(repository),
+        FamilyTasks(repository, reconciler.reconcile, ErasedList()),
         Notices(repository),
         clock,
         engine,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from tests.systems.parental.rig import ANNA, BEN, DEVICE, IP, NIGHT, OTHER_IP, START, Rig, closing, make_rig
@@ -16,8 +16,11 @@ from tablewright.client import embedded
 from tablewright.mapping import Consumer
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
-from tablewright.systems.parental.enforcement import due
+from tablewright.systems.parental.enforcement import due, on_change
+from tablewright.systems.parental.enforcement.queue import enqueue
 from tablewright.systems.parental.enforcement.reconciler import Outcome, Reconciler
+from tablewright.systems.parental.model import Cause
+from tablewright.systems.parental.repository import Repository
 from tablewright.testing import Clock
 
 
@@ -35,6 +38,11 @@ def rig() -> Iterator[Rig]:
 
 def consumer(rig: Rig, table: str) -> Consumer:
     return next(one for one in jobs.consumers(rig) if one.table == table)
+
+
+def follow(rig: Rig, table: str) -> None:
+    consumer(rig, table).run_once()
+    due.check_due(rig)
 
 
 def counted(rig: Rig) -> list[str]:
@@ -58,16 +66,16 @@ def test_pc_40_a_policy_is_followed_when_it_is_made_changed_and_deleted(rig: Rig
     rig.child()
     rig.start()
     policy = rig.policy("TikTok")
-    consumer(rig, "ParentalPolicies").run_once()
+    follow(rig, "ParentalPolicies")
     assert rig.is_blocked()
     apps = rig.policy("Instagram").blocked_apps
     write = d.policies.change(policy, policy.model_copy(update={"blocked_apps": apps}))
     rig.db.write(write)
-    consumer(rig, "ParentalPolicies").run_once()
+    follow(rig, "ParentalPolicies")
     assert (rig.is_blocked(), rig.is_blocked("instagram.com")) == (False, True)
     for each in rig.repository.policies_of(ANNA):
         rig.delete(each)
-    consumer(rig, "ParentalPolicies").run_once()
+    follow(rig, "ParentalPolicies")
     assert rig.on_device() == []
 
 
@@ -141,23 +149,24 @@ def test_a_poisonous_change_is_parked_after_five_attempts_and_keeps_no_other_chi
     rig.start(OTHER_IP, BEN, "b1")
     rig.follow()
     tried: list[str] = []
-    reconcile = Reconciler.reconcile
 
-    def poisoned(self: Reconciler, child: str, skip_backoff: frozenset[str] = frozenset()) -> Outcome:
+    def poisoned(repository: Repository, child: str, cause: Cause, since: datetime | None) -> None:
         tried.append(child)
         if child == ANNA:
             raise RuntimeError("this child is trouble")
-        return reconcile(self, child, skip_backoff)
+        enqueue(repository, child, cause, since)
 
-    monkeypatch.setattr(Reconciler, "reconcile", poisoned)
+    monkeypatch.setattr(on_change, "enqueue", poisoned)
     rig.policy("TikTok")
     rig.policy("TikTok", child=BEN)
     following = consumer(rig, "ParentalPolicies")
     following.run_once()
+    due.check_due(rig)
     assert (tried.count(ANNA), len(following.parked())) == (5, 1)
     assert rig.is_blocked(ip=OTHER_IP)
-    monkeypatch.setattr(Reconciler, "reconcile", reconcile)
+    monkeypatch.setattr(on_change, "enqueue", enqueue)
     following.replay()
+    due.check_due(rig)
     assert rig.is_blocked()
     assert following.parked() == []
 
@@ -209,12 +218,12 @@ def test_a_child_that_is_trouble_keeps_nobody_elses_window_closed(
 
     monkeypatch.setattr(Reconciler, "_read", trouble)
     rig.move(hours=1)
-    assert due.open_windows(rig) == 2
+    assert due.check_due(rig) == 2
     assert rig.is_blocked(ip=OTHER_IP)
-    assert due.open_windows(rig) == 0, "not every second"
+    assert due.check_due(rig) == 0, "not every second"
     monkeypatch.setattr(Reconciler, "_read", read)
     rig.move(minutes=1)
-    assert due.open_windows(rig) == 1
+    assert due.check_due(rig) == 1
     assert rig.is_blocked()
 
 
@@ -269,7 +278,7 @@ def test_pc_d30_a_deleted_policy_goes_for_good_after_30_days(rig: Rig) -> None:
 
 
 def test_errands_and_notices_have_their_turns(rig: Rig) -> None:
-    assert (jobs.run_errands(rig), jobs.run_notices(rig)) == (0, 0)
+    assert (jobs.run_tasks(rig), jobs.run_notices(rig)) == (0, 0)
 
 
 def test_a_failure_of_more_than_five_minutes_is_told_to_the_parents(rig: Rig) -> None:

@@ -144,7 +144,7 @@ def _erase(parental: Parental, clock: testing.Clock) -> str:
     moved = parental.children.change_number(tom, NEW_NUMBER, code, ANNA)
     _finish(parental, clock)
     parental.privacy.erase(moved, ANNA)
-    parental.closing.delete(parental.families.own(CHIDI).family_id, CHIDI, at_once=True)
+    parental.deletion.delete(parental.families.own(CHIDI).family_id, CHIDI, at_once=True)
     parental.guardians.remove(family.family_id, BEN.subject, ANNA)
     _finish(parental, clock)
     return family.family_id
@@ -159,7 +159,7 @@ def _code(parental: Parental, phone: str) -> str:
 
 def _finish(parental: Parental, clock: testing.Clock) -> None:
     for _ in range(4):
-        jobs.run_errands(parental)
+        jobs.run_tasks(parental)
         clock.move(timedelta(minutes=11))
 
 

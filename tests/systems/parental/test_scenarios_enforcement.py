@@ -23,6 +23,7 @@ from tests.systems.parental.rig import (
 from tablewright import testing
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
+from tablewright.systems.parental.enforcement import due
 from tablewright.systems.parental.enforcement.plan import NEVER
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.firewall.driver import PREFIX, DeviceRule, Rule
@@ -343,6 +344,7 @@ def test_pc_s11_a_mapping_that_outlived_its_session_takes_its_rule_along(rig: Ri
     for consumer in jobs.consumers(rig):
         if consumer.table == "FTDRuleMapping":
             consumer.run_once()
+    due.check_due(rig)
     assert [rule for rule in rig.on_device() if rule.name.startswith(PREFIX)] == []
     assert rig.rules() == []
 

@@ -242,7 +242,7 @@ def test_every_job_of_both_systems_takes_its_turn_without_a_mistake(runtime: Run
     ] == []
     names = {due.job.name for due in runtime.schedule.listed() if due.system == "parental"}
     assert names == {
-        "errands",
+        "tasks",
         "restored",
         "sessions",
         "notices",

@@ -15,7 +15,7 @@ from tablewright.systems.travel import jobs, seed
 from tablewright.systems.travel.account.devices import Gadget
 from tablewright.systems.travel.model import Device
 from tablewright.systems.travel.notices import Notice
-from tablewright.systems.travel.rounds import travellers, walk
+from tablewright.systems.travel.rounds import travellers
 from tablewright.systems.travel.sync.operations import Edit
 
 
@@ -24,7 +24,7 @@ def _people(home: Home, count: int) -> set[str]:
 
 
 def _walk(home: Home, visit: Callable[[str], object], at_most: int) -> int:
-    return walk(home.travel.repository, "test", travellers(home.travel.repository, at_most), visit)
+    return d.rounds.run(home.db, "test", travellers(home.travel.repository, at_most), visit)
 
 
 def test_a_round_sees_everybody_once_however_many_at_a_time(home: Home) -> None:

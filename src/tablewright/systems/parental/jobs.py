@@ -1,7 +1,7 @@
 """Jobs that run without a request: followers of changes, checks of devices, clean-up, notices.
 
 Each job may run at any time and any number of times, in any number of processes: they all end in
-`reconciler.reconcile`, which may too. While `enforcement/due.py` runs, firewalls are called in lanes
+`reconciler.reconcile`, which may too. While `enforcement/due.py` runs, firewalls are called in queues
 (enforcement/queue.py); otherwise a job calls them directly. Every public function here is in JOBS,
 or makes them (`work`, `consumers`).
 Elsewhere: the scheduler (app/schedule.py), what the jobs call (enforcement/reconciler.py, family/tasks.py,
@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from tablewright.kit.jobs import Follower, Job
+from tablewright.kit.rounds import Stretch
 from tablewright.mapping import Consumer
 from tablewright.mapping.consumer.records import Change
 from tablewright.systems.parental import design as d
@@ -25,13 +26,14 @@ from tablewright.systems.parental.blocked.event_files import deliver_all
 from tablewright.systems.parental.blocked.events import Batch
 from tablewright.systems.parental.blocked.log_readers import Listen
 from tablewright.systems.parental.enforcement import due, on_change, plan
-from tablewright.systems.parental.enforcement.dispatch import Parts, look_at
-from tablewright.systems.parental.enforcement.queue import Task
-from tablewright.systems.parental.enforcement.reconciler import Verified
+from tablewright.systems.parental.enforcement.device_audit import Verified
+from tablewright.systems.parental.enforcement.dispatch import Parts, check_children, on_device
+from tablewright.systems.parental.enforcement.queue import Check
 from tablewright.systems.parental.family import rounds
 from tablewright.systems.parental.family.tasks import ON_DEVICES
 from tablewright.systems.parental.firewall import removal
 from tablewright.systems.parental.firewall.driver import FirewallMistake
+from tablewright.systems.parental.model import Family
 from tablewright.systems.parental.parental import Parental
 
 log = logging.getLogger("tablewright.parental")
@@ -76,21 +78,11 @@ def consumers(parental: Parts) -> tuple[Consumer, ...]:
 def verify(parental: Parts) -> dict[str, Verified]:
     """Compare every device with the table (PC-43); a device that does not respond is left to the next run.
 
-    With lanes, each device is compared in its own lane, and this returns before the comparison.
+    Each device is compared in its own queue, if queues are open, and this returns before the comparison.
     """
-    found = {}
-    for device in parental.devices.all():
-        id = device.device_id
-        if not device.enabled:
-            continue
-        if parental.lanes.is_open:
-            task = Task(f"compare {id}", since=parental.repository.now(), run=partial(_verify, parental, id))
-            parental.lanes.take(task, (id,))
-            continue
-        one = _verify(parental, id)
-        if one is not None:
-            found[id] = one
-    return found
+    ids = [device.device_id for device in parental.devices.all() if device.enabled]
+    found = {id: on_device(parental, id, "compare", partial(_verify, parental, id)) for id in ids}
+    return {id: one for id, one in found.items() if one is not None}
 
 
 def _verify(parental: Parts, device_id: str) -> Verified | None:
@@ -115,7 +107,7 @@ def reap_sessions(parental: Parts) -> int:
     sessions = repository.db.many([d.sessions.get(*key) for key in named], consistent=True)
     over = [one for one in sessions if one is not None and one.live_private_ip and plan.is_stale(one, now)]
     closed = parental.sessions.close(over, now)
-    look_at(parental, dict.fromkeys(one.child for one in over))
+    check_children(parental, {one.child: Check("session", now) for one in over})
     return closed
 
 
@@ -123,16 +115,23 @@ def sweep(parental: Parts, at_most: int = FAMILIES_AT_ONCE) -> int:
     """Check all children, some per call and all within a day, for changes that no stream delivered. Returns how many
     children were checked; the next call continues after them."""
     repository = parental.repository
-    stretch = rounds.next_stretch(repository, "sweep", at_most)
-    if stretch is None:
-        return 0
-    rounds.mend_families(repository, stretch.families)
-    for child in stretch.children:
-        rounds.mend(repository, child)
-        removal.forget_sessions_nowhere(repository, child.child)
-    look_at(parental, dict.fromkeys(child.child for child in stretch.children))
-    rounds.walked(repository, stretch)
-    return len(stretch.children)
+    children: dict[str, None] = {}
+
+    def visit(family: Family) -> None:
+        for child in repository.children_of(family.family_id, released=True):
+            children[child.child] = None
+            rounds.mend(repository, child)
+            removal.forget_sessions_nowhere(repository, child.child)
+
+    def then(families: Sequence[Family]) -> None:
+        rounds.mend_families(repository, families)
+        check_children(parental, dict.fromkeys(children, Check()))
+
+    def among(after: str | None) -> Stretch[Family]:
+        return rounds.next_families(repository, after, at_most)
+
+    d.rounds.run(repository.db, "sweep", among, visit, then=then)
+    return len(children)
 
 
 def purge_policies(parental: Parts) -> int:
@@ -145,25 +144,24 @@ def forget_what_was_parked(parental: Parts) -> int:
     return rounds.forget_what_was_parked(parental.repository)
 
 
-def run_errands(parental: Parts) -> int:
+def run_tasks(parental: Parts) -> int:
     """Run one step of every background task that is due; returns how many finished here. Tasks that call firewalls run
-    in their child's lane, if there are lanes."""
-    if not parental.lanes.is_open:
-        return parental.errands.run()
+    in the queue of their child, if queues are open."""
+    worker = parental.tasks.worker
+    if not parental.queues.is_open:
+        return worker.run_due()
     finished = 0
-    for errand in parental.errands.due():
-        if errand.kind in ON_DEVICES:
-            run = partial(parental.errands.take_up, errand.errand_id)
-            name, now = f"errand {errand.errand_id}", parental.repository.now()
-            parental.lanes.take(Task(name, since=now, run=run, of=errand.child))
+    for task in worker.due():
+        if task.kind in ON_DEVICES:
+            parental.queues.put(f"task {task.task_id}", partial(worker.run, task.task_id), child=task.child)
         else:
-            finished += parental.errands.step(errand)
+            finished += worker.run(task.task_id)
     return finished
 
 
 def erase_again(parental: Parts) -> int:
     """Erase again the children on the list of the erased that a restore brought back; returns how many."""
-    back = parental.errands.erase_again()
+    back = parental.tasks.erase_again()
     if back:
         log.warning("erased before and back after a restore", extra={"count": back})
     return back
@@ -187,7 +185,7 @@ def read_event_files(parental: Parental) -> int:
 
 _MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
 JOBS: tuple[Job[Parental], ...] = (
-    Job("errands", _MINUTE, run_errands, "Runs erasures, number changes and address changes."),
+    Job("tasks", _MINUTE, run_tasks, "Runs erasures, number changes and address changes."),
     Job("restored", _HOUR, erase_again, "Re-applies erasures after a restore."),
     Job("sessions", _MINUTE, reap_sessions, "Ends sessions without a heartbeat."),
     Job("notices", 5 * _MINUTE, run_notices, "Sends alerts and weekly reports."),

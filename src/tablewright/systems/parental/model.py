@@ -6,14 +6,15 @@ that proves it, and so on. Everything of a child is kept under that name, so a r
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from datetime import date as Date
-from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from tablewright.kit import audit, codes, outbox
+from tablewright.kit.tasks import Task
 from tablewright.systems.parental.policy.shared_networks import not_enforced
 
 Protocol = Literal["TCP", "UDP"]
@@ -26,7 +27,9 @@ RuleStatus = Literal["pending", "active", "removing", "removed", "failed"]
 OverrideKind = Literal["allow", "block"]
 Role = Literal["owner", "guardian"]
 Outage = Literal["keep", "open", "closed"]
-ErrandKind = Literal["email", "number", "release", "erase", "family", "guardian"]
+# What makes something to be blocked or free.
+Cause = Literal["policy", "exception", "family", "child", "session", "window", "app", "retry"]
+TaskKind = Literal["email", "number", "release", "erase", "family", "guardian"]
 # Rules that are, or may be, on a device: the address they name is not free.
 LIVE_RULES: tuple[RuleStatus, ...] = ("pending", "active", "removing", "failed")
 # The document's name for whose partition an item is in; ours is longer-lived than a number (see above).
@@ -133,26 +136,19 @@ class Turn(Value):
     version: int = 1
 
 
-class Errand(Value):
-    """Long-running work that survives restarts: each step may be repeated, the last one deletes the item.
+class FamilyTask(Task):
+    """Long work for a family or a child, such as an erasure: each step may be repeated.
 
     `source` and `target` are the old and the new: addresses of an e-mail change, children of a number change.
     `settles_at`: until then others may still write by what they knew before, so it is looked at once more.
-    `begins_at`: nothing of it is done before.
     """
 
-    errand_id: str
-    kind: ErrandKind
-    family_id: str
+    family_id: str = ""
     child: str = ""
     source: str = ""
     target: str = ""
-    actor: str
-    started_at: datetime
-    begins_at: datetime | None = None
-    settles_at: datetime
-    tried: int = 0
-    waits_for: str | None = None
+    actor: str = ""
+    settles_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 # --- policies ---
@@ -377,19 +373,11 @@ class Action(Value):
 
 
 class Wake(Value):
-    """When a child is due for a check: what is blocked for it changes then."""
+    """When a child is due for a check, and why."""
 
     child: str = _child()
     at: datetime
-    version: int = 1
-
-
-class Walk(Value):
-    """The progress of a job that reads all families, some per call: `after` which, and since when; None at the end."""
-
-    name: str
-    after: str | None
-    began_at: datetime
+    cause: Cause = "window"
     version: int = 1
 
 

@@ -17,19 +17,18 @@ from tablewright.systems.parental.blocked.ingest import Ingest
 from tablewright.systems.parental.blocked.log_readers import Listen
 from tablewright.systems.parental.cache import Cache
 from tablewright.systems.parental.enforcement import enforced_spans
-from tablewright.systems.parental.enforcement.failing_rules import FailingRules
 from tablewright.systems.parental.enforcement.history import Records
-from tablewright.systems.parental.enforcement.queue import Lanes
+from tablewright.systems.parental.enforcement.queue import DeviceQueues
 from tablewright.systems.parental.enforcement.reconciler import Reconciler
 from tablewright.systems.parental.enforcement.sessions import Sessions
 from tablewright.systems.parental.family.children import Children
-from tablewright.systems.parental.family.deletion import Closing
+from tablewright.systems.parental.family.deletion import FamilyDeletion
 from tablewright.systems.parental.family.families import Families
 from tablewright.systems.parental.family.guardians import Guardians
 from tablewright.systems.parental.family.notices import Notices
 from tablewright.systems.parental.family.phone_proof import Numbers
 from tablewright.systems.parental.family.privacy import Privacy
-from tablewright.systems.parental.family.tasks import Errands
+from tablewright.systems.parental.family.tasks import FamilyTasks
 from tablewright.systems.parental.firewall.device_secrets import DeviceSecrets
 from tablewright.systems.parental.firewall.devices import Devices, Drivers
 from tablewright.systems.parental.model import Child, Message, Override, Policy
@@ -70,14 +69,13 @@ class Parental:
     sessions: Sessions
     devices: Devices
     reconciler: Reconciler
-    lanes: Lanes
+    queues: DeviceQueues
     records: Records
-    failing: FailingRules
     ingest: Ingest
     figures: Figures
-    errands: Errands
+    tasks: FamilyTasks
     privacy: Privacy
-    closing: Closing
+    deletion: FamilyDeletion
     notices: Notices
     dispatch: OutboxDispatch[Message]
     listen: Listen | None
@@ -139,7 +137,7 @@ def open_parental(
     registry = Registry(repository, cache)
     devices = Devices(repository, drivers, secrets)
     reconciler = Reconciler(repository, registry, devices, secret)
-    errands = Errands(repository, reconciler.reconcile, ErasedList(home))
+    tasks = FamilyTasks(repository, reconciler.reconcile, ErasedList(home))
     return Parental(
         repository=repository,
         numbers=numbers,
@@ -152,14 +150,13 @@ def open_parental(
         sessions=Sessions(repository),
         devices=devices,
         reconciler=reconciler,
-        lanes=Lanes(repository),
+        queues=DeviceQueues(repository),
         records=Records(repository, families),
-        failing=FailingRules(repository),
         ingest=Ingest(repository, registry),
         figures=Figures(repository),
-        errands=errands,
-        privacy=Privacy(repository, errands),
-        closing=Closing(repository, families, errands),
+        tasks=tasks,
+        privacy=Privacy(repository, tasks),
+        deletion=FamilyDeletion(repository, families, tasks),
         notices=Notices(repository),
         dispatch=repository.outbox.dispatch(),
         listen=listen,

@@ -21,12 +21,12 @@ from tablewright.systems.parental.errors import RaceLost, VersionConflict
 from tablewright.systems.parental.model import (
     AuditEntry,
     Child,
-    Errand,
-    ErrandKind,
     Family,
+    FamilyTask,
     Guardian,
     Override,
     Policy,
+    TaskKind,
     Turn,
 )
 from tablewright.world import World
@@ -136,9 +136,9 @@ class Repository(Tables):
         """The record of a change or a look, to be written with it (PC-X11)."""
         return d.audit.entry(self, family_id, action, actor, before, after, reason, subject=subject)
 
-    def errand(
+    def task(
         self,
-        kind: ErrandKind,
+        kind: TaskKind,
         family_id: str,
         actor: Actor,
         *,
@@ -146,18 +146,18 @@ class Repository(Tables):
         source: str = "",
         target: str = "",
         begins_at: datetime | None = None,
-    ) -> Errand:
+    ) -> FamilyTask:
         """Long work, to be written with what it follows from."""
         now = self.now()
-        return Errand(
-            errand_id=self.new_id("errand"),
+        return FamilyTask(
+            task_id=self.new_id("task"),
             kind=kind,
             family_id=family_id,
             child=child,
             source=source,
             target=target,
             actor=actor.name,
-            started_at=now,
-            begins_at=begins_at,
+            created_at=now,
+            due_at=begins_at or now,
             settles_at=(begins_at or now) + SETTLES,
         )

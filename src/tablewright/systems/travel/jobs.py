@@ -9,7 +9,7 @@ Elsewhere: the schedule (app/schedule.py), rounds over all travellers (rounds.py
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
 from typing import Any
@@ -17,12 +17,13 @@ from typing import Any
 from tablewright.design import Write
 from tablewright.kit.jobs import Follower, Job
 from tablewright.kit.messages import render
+from tablewright.kit.rounds import Stretch, named
 from tablewright.mapping import BadCursor, Consumer
 from tablewright.systems.travel import design as d
+from tablewright.systems.travel import rounds
 from tablewright.systems.travel.model import REGION_TYPES, Device, Operation, Profile
 from tablewright.systems.travel.notices import Notice
 from tablewright.systems.travel.outbox import TEMPLATES
-from tablewright.systems.travel.rounds import A_DAY, Round, Stretch, named, walk, walk_along_everybody
 from tablewright.systems.travel.travel import Travel
 
 log = logging.getLogger("tablewright.travel")
@@ -40,15 +41,9 @@ RECEIPTS_KEPT = timedelta(days=30)
 # --- for all travellers, some at a time ---
 
 
-def _for_everybody(
-    travel: Travel, name: Round, visit: Callable[[str], object], every: timedelta = A_DAY
-) -> int:
-    return walk_along_everybody(travel.repository, name, visit, every=every)
-
-
 def recount(travel: Travel) -> int:
     """Compare the counters with the visits, and correct differences (SK-D19); a round a day."""
-    return _for_everybody(travel, "recount", lambda user_id: _recount(travel, user_id))
+    return rounds.run(travel.repository, "recount", lambda user_id: _recount(travel, user_id))
 
 
 def _recount(travel: Travel, user_id: str) -> None:
@@ -76,12 +71,12 @@ def recount_regions(travel: Travel) -> int:
     def among(last: str | None) -> Stretch[str]:
         return named((name for name in sorted(regions) if last is None or name > last), REGIONS_AT_ONCE)
 
-    return walk(travel.repository, "regions", among, recounted, every=REGIONS_EVERY)
+    return d.rounds.run(travel.repository.db, "regions", among, recounted, every=REGIONS_EVERY)
 
 
 def purge_tombstones(travel: Travel) -> int:
     """Remove tombstones that every device has seen (SK-D29); a round a day."""
-    return _for_everybody(travel, "tombstones", travel.feed.purge)
+    return rounds.run(travel.repository, "tombstones", travel.feed.purge)
 
 
 def rekey(travel: Travel) -> int:
@@ -90,12 +85,12 @@ def rekey(travel: Travel) -> int:
     def move(user_id: str) -> None:
         travel.accounts.rekey(travel.repository.profile(user_id))
 
-    return _for_everybody(travel, "rekey", move)
+    return rounds.run(travel.repository, "rekey", move)
 
 
 def weekly_statistics(travel: Travel) -> int:
     """Mail the weekly statistics to travellers who want them; a round a week."""
-    return _for_everybody(travel, "weekly-statistics", lambda id: _tell_week(travel, id), WEEK)
+    return rounds.run(travel.repository, "weekly-statistics", lambda id: _tell_week(travel, id), every=WEEK)
 
 
 def _tell_week(travel: Travel, user_id: str) -> None:
@@ -115,7 +110,7 @@ def _tell_week(travel: Travel, user_id: str) -> None:
 
 def tell_inactive(travel: Travel, *, after: timedelta = INACTIVE_AFTER) -> int:
     """Mail travellers who were not seen for a year, at most once a year. It erases no account (SK-D14)."""
-    return _for_everybody(travel, "inactive", lambda user_id: _tell_inactive(travel, user_id, after))
+    return rounds.run(travel.repository, "inactive", lambda user_id: _tell_inactive(travel, user_id, after))
 
 
 def _tell_inactive(travel: Travel, user_id: str, after: timedelta) -> None:
@@ -134,13 +129,13 @@ def warm_statistics(travel: Travel) -> int:
         if travel.repository.db.first(d.statistics_of(user_id=user_id)) is not None:
             travel.statistics.of(user_id)
 
-    return _for_everybody(travel, "figures", warm)
+    return rounds.run(travel.repository, "figures", warm)
 
 
 def export_week(travel: Travel) -> int:
     """Write the weekly file for analytics, in parts; a round a week."""
     lines = list[bytes]()
-    return walk_along_everybody(
+    return rounds.run(
         travel.repository,
         "analytics",
         lambda user_id: lines.extend(travel.exporting.lines(user_id)),
@@ -172,8 +167,8 @@ def tell_conflicts(travel: Travel) -> int:
         return Stretch(page.items, page.next)
 
     told = list[bool]()
-    walk(
-        travel.repository,
+    d.rounds.run(
+        travel.repository.db,
         "conflicts",
         among,
         lambda operation: told.append(_tell_conflict(travel, operation)),

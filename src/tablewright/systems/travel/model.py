@@ -13,6 +13,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
 from tablewright.kit import audit, codes, outbox
+from tablewright.kit.rounds import Position
 
 RegionType = Literal["country", "us_state", "canadian_province"]
 AuthProvider = Literal["apple", "email"]
@@ -468,10 +469,9 @@ class Erasure(Stored):
     items: int = 0
 
 
-class Walk(Stored):
+class Walk(Stored, Position):
     """The position of a round over all travellers: the last traveller visited, None at the end of a round."""
 
-    name: str
-    after: str | None = None
+    model_config = ConfigDict(alias_generator=None)
+
     began_at: datetime
-    version: int = 1

@@ -142,10 +142,6 @@ def test_pc_23_operators_see_what_failed_without_whose_it_is_and_try_again(at: P
     (failure,) = given(api.get("/enforcement/failures", by=OPERATOR))["items"]
     assert (failure["status"], failure["appName"]) == ("failed", "TikTok")
     assert PHONE not in repr(failure)
-    (failing,) = given(api.get("/enforcement/failing", by=OPERATOR))["items"]
-    assert (failing["failureId"], failing["tried"]) == (failure["failureId"], 1)
-    assert failing["latest"] == [failure]
-    assert failing["nextTryAt"] > failing["lastAt"] == failing["since"]
     (status,) = given(api.get(f"/children/{PHONE}/status", by=ANNA))
     assert status["state"] == "pending"
     assert not given(api.get("/devices/ftd-device-001/health", by=OPERATOR))["isOk"]
@@ -225,7 +221,6 @@ def test_what_operators_do_is_for_operators(at: Place, api: Api) -> None:
         ("GET", "/devices", None),
         ("POST", "/devices", DEVICE),
         ("GET", "/enforcement/failures", None),
-        ("GET", "/enforcement/failing", None),
         ("PUT", "/apps/TikTok", {"appCategory": "x", "domains": ["x.example"]}),
         ("POST", "/sessions/events", {"kind": "stop", "phoneNumber": PHONE, "sessionId": "s"}),
         ("POST", "/blocked-events/batches", {"batchId": "b", "events": []}),
@@ -362,7 +357,6 @@ def test_pc_x13_pages_have_100_entries_at_most_and_pc_21_those_of_the_history_20
         (ANNA, "/parents/me/policies", 100),
         (ANNA, f"/families/{families[0]['familyId']}/audit", 100),
         (OPERATOR, "/enforcement/failures", 200),
-        (OPERATOR, "/enforcement/failing", 100),
         (OPERATOR, "/devices/ftd-device-001/rules", 100),
         (OPERATOR, "/quarantine", 100),
     ]
@@ -611,7 +605,7 @@ def test_a_number_is_released_and_changed_over_http(at: Place, api: Api) -> None
     body = {"phoneNumber": OTHER_PHONE, "code": at.code(OTHER_PHONE)}
     moved = given(api.post(f"/children/{PHONE}:number", body, by=ANNA))
     assert moved["phoneNumber"] == OTHER_PHONE
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     assert len(given(api.get(f"/children/{OTHER_PHONE}/policies", by=ANNA))["items"]) == 1
     released = given(api.post(f"/children/{OTHER_PHONE}:release", {}, by=ANNA))
     assert released["releasedAt"]

@@ -525,7 +525,7 @@ def test_a_former_rule_says_nothing_of_another_address_and_is_forgotten_with_its
     elsewhere = Event(at=at.clock.now(), rule_name=RULE, privateIP="10.9.9.9")
     assert at.parental.ingest.take(batch("a", elsewhere)).quarantined == 1
     at.parental.privacy.erase(child, ANNA)
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     assert at.db.one(d.former_rules.get(RULE)) is None
 
 

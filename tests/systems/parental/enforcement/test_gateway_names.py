@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator
 
 import pytest
-from tests.systems.parental.lanes import watched, within
+from tests.systems.parental.queues import watched, within
 from tests.systems.parental.rig import DEVICE, START, Rig, closing, make_rig
 from tests.systems.parental.written import app
 

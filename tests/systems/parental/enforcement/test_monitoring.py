@@ -93,7 +93,7 @@ def test_from_a_window_edge_to_the_rule_is_measured(rig: Rig) -> None:
     rig.start()
     rig.follow()
     rig.move(hours=1, seconds=7)
-    due.open_windows(rig)
+    due.check_due(rig)
     assert rig.is_blocked()
     assert rig.devices.meters.measured().enforced[DEVICE, "window"].latest == (7.0,)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from tests.systems.parental.lanes import PATIENCE, Hanging, watched, within
+from tests.systems.parental.queues import PATIENCE, Hanging, watched, within
 from tests.systems.parental.rig import ANNA, BEN, DEVICE, IP, NIGHT, OTHER_IP, START, Rig, closing, make_rig
 
 from tablewright import testing
@@ -17,8 +16,8 @@ from tablewright.client import embedded
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.enforcement import monitoring
-from tablewright.systems.parental.enforcement.apply import KEPT_CLAIM
-from tablewright.systems.parental.enforcement.queue import Lanes, Task, enqueue
+from tablewright.systems.parental.enforcement.apply import CLAIM
+from tablewright.systems.parental.enforcement.queue import Check, DeviceQueues, enqueue
 from tablewright.systems.parental.family import erasure
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.repository import SYSTEM
@@ -53,7 +52,7 @@ def is_blocked_for_ben(rig: Rig) -> bool:
 
 
 def is_settled(rig: Rig) -> bool:
-    return not any(rig.lanes.backlog(id).count for id in (DEVICE, HEALTHY))
+    return not any(rig.queues.backlog(id).count for id in (DEVICE, HEALTHY))
 
 
 # --- one hangs, the other is well ---
@@ -115,27 +114,27 @@ def test_an_errand_for_a_child_does_not_wait_for_the_firewall_of_another(rig: Ri
         erasure.begin(rig.repository, phone, SYSTEM)
     hanging = Hanging(rig.firewall)
     with watched(rig, hanging):
-        assert jobs.run_errands(rig) == 0
+        assert jobs.run_tasks(rig) == 0
         assert hanging.is_asked.wait(PATIENCE)
         assert within(lambda: not rig.rules(BEN))
         assert not is_blocked_for_ben(rig)
         hanging.go.set()
         assert within(lambda: not rig.rules(ANNA) and not rig.is_blocked())
     rig.move(minutes=11)
-    assert jobs.run_errands(rig) == 2
+    assert jobs.run_tasks(rig) == 2
 
 
 def test_an_errand_that_was_called_off_while_it_waited_is_not_done(rig: Rig) -> None:
     rig.child()
     rig.policy("TikTok")
-    errand = erasure.begin(rig.repository, ANNA, SYSTEM)
+    task = erasure.begin(rig.repository, ANNA, SYSTEM)
     hold = threading.Event()
     with watched(rig):
-        rig.lanes.take(Task("another", run=lambda: hold.wait(PATIENCE)), ())
-        jobs.run_errands(rig)
-        rig.db.write(d.errands.discard(errand.errand_id))
+        rig.queues.put("another", lambda: hold.wait(PATIENCE), ())
+        jobs.run_tasks(rig)
+        rig.db.write(d.tasks.cancel(task.task_id))
         after = threading.Event()
-        rig.lanes.take(Task("after it", run=after.set), ())
+        rig.queues.put("after it", after.set, ())
         hold.set()
         assert after.wait(PATIENCE)
     assert len(rig.repository.policies_of(ANNA)) == 1
@@ -184,26 +183,24 @@ def test_what_changes_while_a_firewall_hangs_is_looked_at_afterwards(rig: Rig) -
 def test_what_was_followed_and_not_done_before_we_died_is_done_by_who_is_next(rig: Rig) -> None:
     two_children(rig)
     rig.follow()
-    with rig.lanes.open(lambda tasks: None):
+    with rig.queues.open(lambda checks: None):
         rig.policy("TikTok")
         rig.follow()
     assert not rig.is_blocked()
-    rig.follow()
-    assert not rig.is_blocked(), "its change was told"
     rig.tick()
     assert rig.is_blocked()
 
 
-def test_a_lane_that_fails_is_told_and_who_was_in_it_comes_up_again(rig: Rig) -> None:
+def test_a_queue_that_fails_is_told_and_who_was_in_it_comes_up_again(rig: Rig) -> None:
     two_children(rig)
     rig.follow()
     tried = threading.Event()
 
-    def failing(tasks: object) -> None:
+    def failing(checks: object) -> None:
         tried.set()
         raise RuntimeError("no")
 
-    with rig.lanes.open(failing):
+    with rig.queues.open(failing):
         rig.policy("TikTok")
         rig.follow()
         assert tried.wait(PATIENCE)
@@ -224,28 +221,7 @@ def test_who_is_at_a_child_sees_that_there_is_something_new(rig: Rig) -> None:
     assert (second.at, second.version) == (first.at, first.version + 1)
 
 
-def test_a_claim_is_short_and_lasts_as_long_as_somebody_is_at_the_rule(rig: Rig) -> None:
-    two_children(rig)
-    rig.policy("TikTok")
-    attempts = rig.reconciler._attempts
-    hanging = Hanging(rig.firewall)
-    with rig.reconciler.keeping_claims(), ThreadPoolExecutor(1) as other:
-        asked = other.submit(rig.reconciler.reconcile, ANNA)
-        assert hanging.is_asked.wait(PATIENCE)
-        for _ in range(5):
-            rig.move(seconds=15)
-            assert attempts.renew() == 1
-            (rule,) = rig.rules()
-            assert rule.next_try_at == rig.repository.now() + KEPT_CLAIM
-            assert attempts.renew() == 0, "not more often than need be"
-        hanging.go.set()
-        assert [one.error for one in asked.result(PATIENCE).done] == [None]
-    (rule,) = rig.rules()
-    assert (rule.status, rule.next_try_at) == ("active", None)
-    assert attempts.renew() == 0
-
-
-def test_what_somebody_died_over_is_taken_up_when_its_short_claim_has_run_out(rig: Rig) -> None:
+def test_what_somebody_died_over_is_taken_up_when_its_claim_has_run_out(rig: Rig) -> None:
     two_children(rig)
     rig.policy("TikTok")
 
@@ -253,10 +229,10 @@ def test_what_somebody_died_over_is_taken_up_when_its_short_claim_has_run_out(ri
         raise SystemExit("gone")
 
     rig.firewall.at = dies
-    with rig.reconciler.keeping_claims(), pytest.raises(SystemExit):
+    with pytest.raises(SystemExit):
         rig.reconciler.reconcile(ANNA)
     rig.firewall.at = lambda place: None
-    rig.move(seconds=KEPT_CLAIM.total_seconds() - 1)
+    rig.move(seconds=CLAIM.total_seconds() - 1)
     rig.tick()
     assert not rig.is_blocked()
     rig.move(seconds=1)
@@ -264,51 +240,58 @@ def test_what_somebody_died_over_is_taken_up_when_its_short_claim_has_run_out(ri
     assert rig.is_blocked()
 
 
-def test_a_claim_that_another_took_over_is_renewed_no_more(rig: Rig) -> None:
-    two_children(rig)
-    rig.policy("TikTok")
-    attempts = rig.reconciler._attempts
-    hanging = Hanging(rig.firewall)
-    with rig.reconciler.keeping_claims(), ThreadPoolExecutor(1) as other:
-        asked = other.submit(rig.reconciler.reconcile, ANNA)
-        assert hanging.is_asked.wait(PATIENCE)
-        (rule,) = rig.rules()
-        rig.db.write(d.rules.change(rule, rule.moved(error="taken by another")))
-        rig.move(seconds=15)
-        assert attempts.renew() == 0
-        assert attempts._claims == {}
-        hanging.go.set()
-        asked.result(PATIENCE)
+# --- the queues themselves ---
 
 
-# --- lanes themselves ---
-
-
-def test_lanes_have_bounded_room_and_each_child_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queues_have_bounded_room_and_each_child_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tablewright.systems.parental.enforcement.queue.ROOM", 3)
     begun, go = threading.Event(), threading.Event()
-    done: list[str] = []
+    done: dict[str, Check] = {}
 
-    def slow(tasks: list[Task]) -> None:
+    def slow(checks: Mapping[str, Check]) -> None:
         begun.set()
         assert go.wait(PATIENCE)
-        done.extend(task.key for task in tasks)
+        done.update(checks)
 
-    lanes = Lanes(rig.repository)
-    with lanes.open(slow):  # type: ignore[arg-type]
-        assert lanes.take(Task("a"), ("one",))
+    hurried = Check(skip_backoff=frozenset(("one",)))
+    queues = DeviceQueues(rig.repository)
+    with queues.open(slow):
+        assert queues.put("a", Check(), ("one",))
         assert begun.wait(PATIENCE)
-        assert lanes.take(Task("a"), ("one",)), "it is being looked at"
-        assert lanes.take(Task("b", since=START), ("one",))
-        assert lanes.take(Task("b"), ("one",), is_news=True)
-        assert lanes.take(Task("c", since=START + timedelta(1)), ("one", "two"))
-        assert not lanes.take(Task("e"), ("two",)), "no room"
-        assert (lanes.backlog("one").count, lanes.backlog("one").since) == (3, START)
-        assert lanes.backlog("two").count == 1
+        assert queues.put("a", Check(), ("one",)), "it is being checked"
+        assert not queues.put("a", hurried, ("one",)), "it is being checked, but not in a hurry"
+        assert queues.put("b", Check(since=START), ("one",))
+        assert queues.put("b", hurried, ("one",))
+        assert queues.put("c", Check(since=START + timedelta(1)), ("one", "two"))
+        assert not queues.put("e", Check(), ("two",)), "no room"
+        assert (queues.backlog("one").count, queues.backlog("one").since) == (3, START)
+        assert queues.backlog("two").count == 1
         go.set()
-        assert within(lambda: lanes.backlog("one").count == 0)
+        assert within(lambda: queues.backlog("one").count == 0)
     assert sorted(done) == ["a", "b", "c"]
-    assert not lanes.take(Task("a"), ("one",)), "they are closed"
+    assert done["b"] == Check(since=START, skip_backoff=frozenset(("one",)))
+    assert not queues.put("a", Check(), ("one",)), "they are closed"
+
+
+def test_children_are_checked_together_where_one_deployment_serves_them(rig: Rig) -> None:
+    together: list[list[str]] = []
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(checks: Mapping[str, Check]) -> None:
+        begun.set()
+        assert go.wait(PATIENCE)
+        together.append(list(checks))
+
+    with rig.queues.open(slow, lambda place: 2):
+        rig.queues.put("a", Check(), ("one",))
+        assert begun.wait(PATIENCE)
+        for key in ("b", "c", "d"):
+            rig.queues.put(key, Check(), ("one",))
+        rig.queues.put("verify", lambda: together.append(["verify"]), ("one",))
+        rig.queues.put("e", Check(), ("one",))
+        go.set()
+        assert within(lambda: rig.queues.backlog("one").count == 0)
+    assert together == [["a"], ["b", "c"], ["d"], ["verify"], ["e"]]
 
 
 def test_the_figures_say_what_waits_for_a_firewall_and_since_when(rig: Rig) -> None:

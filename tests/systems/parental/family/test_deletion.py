@@ -26,10 +26,10 @@ WEEK = timedelta(days=7)
 
 
 def _run(at: Place, times: int = 4) -> None:
-    """Errands as they run, until what others may write is over."""
+    """FamilyTasks as they run, until what others may write is over."""
     for _ in range(times):
         at.clock.move(timedelta(minutes=6))
-        at.parental.errands.run()
+        at.parental.tasks.run_due()
 
 
 def _left(at: Place, *words: str) -> list[str]:
@@ -51,9 +51,9 @@ class TestOnEveryWay:
         at.guardian(family, BEN)
         at.parental.guardians.invite(family.family_id, "grandma@example.com", ANNA)
         at.parental.children.prove("+15550001111", ANNA)
-        at.parental.closing.delete(family.family_id, ANNA)
+        at.parental.deletion.delete(family.family_id, ANNA)
         at.clock.move(WEEK - timedelta(minutes=1))
-        at.parental.errands.run()
+        at.parental.tasks.run_due()
         assert at.parental.families.child(BEN, PHONE) == child, "until then all is as before"
         assert list(at.firewalls["fw"].list()) != []
 
@@ -80,7 +80,7 @@ def test_a_plan_tells_what_would_go_and_changes_nothing(at: Place) -> None:
     family = at.parental.families.own(ANNA)
     at.guardian(family, BEN)
     before = at.everything()
-    plan = at.parental.closing.plan(family.family_id, ANNA)
+    plan = at.parental.deletion.plan(family.family_id, ANNA)
     assert [(one.child.child, one.policies, one.rules) for one in plan.children] == [(child.child, 1, 2)]
     assert sorted(one.email for one in plan.guardians) == ["anna@example.com", "ben@example.com"]
     assert plan.closes_at == at.clock.now() + WEEK
@@ -92,7 +92,7 @@ def test_a_family_is_kept_while_its_week_lasts_and_everybody_of_it_is_told_both(
     family = at.parental.families.own(ANNA)
     at.guardian(family, BEN)
     at.clock.move(timedelta(hours=1))
-    closing = at.parental.closing
+    closing = at.parental.deletion
     assert closing.delete(family.family_id, ANNA).closes_at == at.clock.now() + WEEK
     assert at.parental.families.own(BEN).closes_at == at.clock.now() + WEEK
     at.clock.move(timedelta(days=6))
@@ -110,7 +110,7 @@ def test_a_family_is_kept_while_its_week_lasts_and_everybody_of_it_is_told_both(
 def test_asked_again_the_week_does_not_begin_anew_and_may_be_ended(at: Place) -> None:
     at.child()
     family = at.parental.families.own(ANNA)
-    closing = at.parental.closing
+    closing = at.parental.deletion
     first = closing.delete(family.family_id, ANNA).closes_at
     at.clock.move(timedelta(days=2))
     assert closing.delete(family.family_id, ANNA).closes_at == first
@@ -124,8 +124,8 @@ def test_asked_again_the_week_does_not_begin_anew_and_may_be_ended(at: Place) ->
 def test_only_the_owner_deletes_and_keeps_a_family(at: Place) -> None:
     family = at.family()
     at.guardian(family, BEN)
-    at.parental.closing.delete(family.family_id, ANNA)
-    for work in (at.parental.closing.plan, at.parental.closing.delete, at.parental.closing.keep):
+    at.parental.deletion.delete(family.family_id, ANNA)
+    for work in (at.parental.deletion.plan, at.parental.deletion.delete, at.parental.deletion.keep):
         with refuses("OWNER_ONLY"):
             work(family.family_id, BEN)
         for stranger in (ZOE, SUPPORT):
@@ -135,16 +135,16 @@ def test_only_the_owner_deletes_and_keeps_a_family(at: Place) -> None:
 
 def test_when_the_week_is_over_it_is_too_late_also_if_nothing_was_done_yet(at: Place) -> None:
     family = at.family()
-    at.parental.closing.delete(family.family_id, ANNA)
+    at.parental.deletion.delete(family.family_id, ANNA)
     at.clock.move(WEEK)
     with refuses("FAMILY_CLOSED"):
-        at.parental.closing.keep(family.family_id, ANNA)
+        at.parental.deletion.keep(family.family_id, ANNA)
 
 
 def test_of_keeping_and_deleting_at_once_one_holds(at: Place) -> None:
     at.child()
     family = at.parental.families.own(ANNA)
-    closing = at.parental.closing
+    closing = at.parental.deletion
     closing.delete(family.family_id, ANNA)
     at_once(
         [
@@ -163,10 +163,10 @@ def test_a_device_that_is_away_keeps_a_deleted_family_waiting_and_nothing_else(a
     lived(at)
     family = at.parental.families.own(ANNA)
     at.firewalls["fw"].faults = Faults(is_down=True)
-    at.parental.closing.delete(family.family_id, ANNA, at_once=True)
+    at.parental.deletion.delete(family.family_id, ANNA, at_once=True)
     _run(at)
     assert at.parental.families.of(ANNA) == []
-    assert {one.kind for one in at.parental.errands.open(family.family_id)} == {"erase", "family"}
+    assert {one.kind for one in at.parental.tasks.open(family.family_id)} == {"erase", "family"}
     at.firewalls["fw"].faults = Faults()
     at.parental.devices.health("fw")
     _run(at, 5)
@@ -178,7 +178,7 @@ def test_the_rest_of_the_world_stays_and_the_number_may_be_had_by_somebody_else(
     at.child()
     others = at.child(ZOE, OTHER_PHONE, name="Tom")
     at.policy(others, "TikTok", by=ZOE)
-    at.parental.closing.delete(at.parental.families.own(ANNA).family_id, ANNA, at_once=True)
+    at.parental.deletion.delete(at.parental.families.own(ANNA).family_id, ANNA, at_once=True)
     _run(at)
     assert [one.child for one in at.parental.families.children(ZOE)] == [others.child]
     assert len(at.parental.policies.of_child(others)) == 1

@@ -115,7 +115,7 @@ def test_a_guardian_may_leave_and_an_owner_after_handing_over(at: Place) -> None
     ]
     with refuses("CHILD_NOT_FOUND"):
         families.child(ANNA, PHONE)
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     assert families.child(BEN, PHONE).parent_email == "ben@example.com"
     assert child.parent_email == "anna@example.com"
 
@@ -427,14 +427,14 @@ def test_pc_d24_a_new_number_takes_everything_along(at: Place) -> None:
     at.parental.children.prove(OTHER_PHONE, ANNA)
     moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
     assert (moved.child, moved.child_name, moved.timezone) == (OTHER_PHONE, "Sarah", ZONE)
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     kept = at.parental.policies.get(moved, policy.policy_id)
     assert (kept.notes, kept.created_at) == ("bedtime", policy.created_at)
     assert at.db.one(d.policies.get(PHONE, policy.policy_id)) is None
     with refuses("SAME_NUMBER"):
         at.parental.children.change_number(moved, OTHER_PHONE, "000000", ANNA)
     at.clock.move(timedelta(minutes=11))
-    assert at.parental.errands.run() == 1
+    assert at.parental.tasks.run_due() == 1
     assert at.db.one(d.child_by_key(child=PHONE)) is None
     # The old number is free for anybody.
     assert at.child(ZOE, PHONE, "Emil").child == PHONE
@@ -453,16 +453,16 @@ def test_pc_d23_a_new_address_is_followed_by_children_and_policies(at: Place) ->
     at.policy(child, "TikTok")
     moved = replace(ANNA, email="Anna@New.example")
     at.parental.guardians.change_email(moved)
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     policies = at.parental.policies
     assert [p.parent_email for p in policies.of_parent(moved).items] == ["anna@new.example"]
     assert at.parental.families.child(moved, PHONE).parent_email == "anna@new.example"
     assert list(at.db.all(d.policies_of_parent(parent_email="anna@example.com"))) == []
     # It is looked at again: somebody may have written by the old address meanwhile.
-    assert at.parental.errands.open(child.family_id)
+    assert at.parental.tasks.open(child.family_id)
     at.clock.move(timedelta(minutes=11))
-    assert at.parental.errands.run() == 1
-    assert at.parental.errands.open(child.family_id) == []
+    assert at.parental.tasks.run_due() == 1
+    assert at.parental.tasks.open(child.family_id) == []
 
 
 # --- limits, however many come at once ---

@@ -26,6 +26,7 @@ from tablewright.mapping import Change, Consumer
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.blocked.events import Batch, Event
+from tablewright.systems.parental.enforcement import due
 from tablewright.systems.parental.firewall.simulated import Faults
 
 
@@ -47,12 +48,12 @@ class TestOnEveryWay:
             "ParentalFamilies",
         }
         assert at.firewalls["fw"].list()
-        errand = at.parental.privacy.erase(child, ANNA)
-        assert errand.waits_for is None
+        task = at.parental.privacy.erase(child, ANNA)
+        assert task.note is None
         assert list(at.firewalls["fw"].list()) == []
         # What others wrote meanwhile by what they knew before goes with the last look.
         at.clock.move(timedelta(minutes=11))
-        assert at.parental.errands.run() == 1
+        assert at.parental.tasks.run_due() == 1
         assert at.mentions(PHONE, NAME, ADDRESS) == []
         assert at.parental.families.children(ANNA, released=True) == []
         kept = [action for action, _ in at.audit(child.family_id)]
@@ -71,10 +72,11 @@ def test_who_follows_the_changes_brings_nothing_of_an_erased_child_back(at: Plac
     for follower in followers:
         follower.run_once()
     at.clock.move(timedelta(minutes=11))
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     for follower in followers:
         follower.run_once()
         assert list(follower.parked()) == []
+    due.check_due(at.parental)
     assert at.mentions(PHONE, NAME, ADDRESS) == []
     assert list(at.firewalls["fw"].list()) == []
 
@@ -105,7 +107,7 @@ def test_pc_x12_what_was_parked_of_a_childs_changes_goes_with_the_child(at: Plac
     parked = [len(follower.parked()) for follower in followers]
     at.parental.privacy.erase(child, ANNA)
     at.clock.move(timedelta(minutes=11))
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     left = [follower.parked() for follower in followers]
     assert [0 < len(mine) < before for mine, before in zip(left, parked, strict=True)] == [True, True]
     assert not [record for mine in left for record in mine if child.child in record.key]
@@ -127,7 +129,7 @@ def test_what_had_expired_before_an_erasure_goes_with_the_sweep(at: Place) -> No
     at.clock.move(timedelta(days=91))
     at.parental.privacy.erase(child, ANNA)
     at.clock.move(timedelta(minutes=11))
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     if at.engine is not None:
         at.engine.settle()
         assert at.mentions(PHONE, NAME, ADDRESS) == []
@@ -140,7 +142,7 @@ def test_the_rest_of_the_family_stays(at: Place) -> None:
     before = at.parental.privacy.export(other)
     at.parental.privacy.erase(child, ANNA)
     at.clock.move(timedelta(minutes=11))
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     after = at.parental.privacy.export(other)
     assert {**after, "exportedAt": ""} == {**before, "exportedAt": ""}
 
@@ -148,16 +150,16 @@ def test_the_rest_of_the_family_stays(at: Place) -> None:
 def test_a_device_that_is_away_keeps_only_its_rules_and_they_go_when_it_is_back(at: Place) -> None:
     child = lived(at)
     at.firewalls["fw"].faults = Faults(is_down=True)
-    errand = at.parental.privacy.erase(child, ANNA)
-    assert errand.waits_for == "firewall rules to be removed"
-    assert at.mentions(NAME) == [text for text in at.mentions(NAME) if "errand_" in text]
+    task = at.parental.privacy.erase(child, ANNA)
+    assert task.note == "firewall rules to be removed"
+    assert at.mentions(NAME) == [text for text in at.mentions(NAME) if "task_" in text]
     assert at.scan("ParentalPolicies") == at.scan("BlockedRequestMetrics") == []
     at.clock.move(timedelta(minutes=30))
-    assert at.parental.errands.run() == 0
+    assert at.parental.tasks.run_due() == 0
     at.firewalls["fw"].faults = Faults()
     for _ in range(3):
         at.clock.move(timedelta(minutes=10))
-        at.parental.errands.run()
+        at.parental.tasks.run_due()
     assert at.mentions(PHONE, NAME, ADDRESS) == []
     assert list(at.firewalls["fw"].list()) == []
 
@@ -184,7 +186,7 @@ def test_a_number_is_nobody_elses_until_its_erasure_is_over(at: Place) -> None:
     assert second.child == f"{PHONE}~2"
     at.policy(second, "TikTok", by=ZOE)
     at.clock.move(timedelta(minutes=11))
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     assert len(at.parental.policies.of_child(second)) == 1
     assert at.parental.families.child(ZOE, PHONE) == second
     assert at.mentions(NAME) == []
@@ -198,22 +200,22 @@ def test_erasing_twice_is_erasing_once_and_a_stranger_erases_nothing(at: Place, 
     first = given(api.delete(f"/children/{PHONE}", by=ANNA), 202)
     assert "35 days" in first["backups"]
     assert given(api.delete(f"/children/{PHONE}", by=ANNA), 202) == first
-    assert len(at.parental.errands.open(child.family_id)) == 1
+    assert len(at.parental.tasks.open(child.family_id)) == 1
 
 
 def test_a_child_whose_number_changed_is_erased_with_what_it_had_under_the_old_one(at: Place) -> None:
     child = lived(at)
     at.parental.children.prove(OTHER_PHONE, ANNA)
     moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     at.firewalls["fw"].faults = Faults(is_down=True)
     at.parental.privacy.erase(moved, ANNA)
-    assert [text for text in at.mentions(NAME) if "errand_" not in text] == []
+    assert [text for text in at.mentions(NAME) if "task_" not in text] == []
     with refuses("CHILD_NOT_FOUND"):
         at.parental.families.child(ANNA, PHONE)
     at.firewalls["fw"].faults = Faults()
     at.clock.move(timedelta(minutes=11))
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     # The other event in quarantine is under that number by chance of this test; nothing else may be.
     assert at.mentions(PHONE, NAME, OTHER_PHONE, ADDRESS) == []
 
@@ -235,7 +237,7 @@ def test_pc_x12_what_was_quarantined_of_a_child_goes_though_its_number_is_anothe
     before = at.parental.ingest.waiting().items
     assert len(before) == 2
     at.parental.privacy.erase(at.parental.repository.child(child.child), ANNA)
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     (left,) = at.parental.ingest.waiting().items
     assert left == max(before, key=lambda one: one.events[0]["at"])
 
@@ -248,7 +250,7 @@ def test_pc_d24_what_was_counted_for_a_number_moves_with_the_child_and_is_counte
     late = Event(at=at.clock.now(), app_name="TikTok", phone_number=OTHER_PHONE, count=2)
     at.parental.ingest.take(Batch("batch-2", [late]))
     for _ in range(3):
-        at.parental.errands.run()
+        at.parental.tasks.run_due()
         at.clock.move(timedelta(minutes=6))
     (metric,) = at.parental.records.metrics(moved)
     assert metric.blocked_count == sum(metric.hourly.values()) == 7
@@ -298,7 +300,7 @@ def test_messages_about_a_child_follow_it_to_its_new_number(at: Place) -> None:
     at.db.write(write)
     at.parental.children.prove(OTHER_PHONE, ANNA)
     moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     subjects = [one["subject"] for one in at.parental.privacy.export(moved)["messages"]]
     assert f"{NAME}: 9 blocked attempts" in subjects
 
@@ -344,7 +346,7 @@ def test_pc_s15_no_answer_to_the_next_family_of_a_number_has_anything_of_the_one
 ) -> None:
     first = lived(at)
     at.parental.children.release(first, ANNA)
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     assert list(at.firewalls["fw"].list()) == []
     at.child(ZOE, PHONE, "Emil")
     paths = given(api.client.get("/openapi.json"))["paths"]

@@ -88,7 +88,7 @@ def test_a_deleted_policy_moves_to_a_new_number_and_is_purged_there(at: Place) -
     at.parental.policies.delete(child, gone.policy_id, ANNA)
     at.parental.children.prove(OTHER_PHONE, ANNA)
     moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     at.clock.move(timedelta(days=30))
     assert jobs.purge_policies(at.parental) == 1
     assert at.parental.repository.policies_of(moved.child, deleted=True) == []

@@ -1,4 +1,4 @@
-"""Errands are finished whatever happens: broken off anywhere, run by several at once, with late writers (PC-D23)."""
+"""Tasks are finished whatever happens: broken off anywhere, run by several at once, with late writers (PC-D23)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from tablewright.kit.erased import ErasedList
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.blocked.events import Batch, Event
-from tablewright.systems.parental.family.tasks import Errands
+from tablewright.systems.parental.family.tasks import FamilyTasks
 from tablewright.systems.parental.model import Child
 from tablewright.systems.parental.repository import Repository
 
+# After it, what a dead process had is taken up.
+LEASE = timedelta(minutes=5)
 APPS = ("TikTok", "Instagram", "YouTube")
 
 
@@ -26,8 +28,8 @@ class Died(Exception):
     """The process ended here."""
 
 
-def _dying(at: Place, lives: int) -> Errands:
-    """Errands of a process that dies with its `lives`-th call to the store, and stays dead."""
+def _dying(at: Place, lives: int) -> FamilyTasks:
+    """FamilyTasks of a process that dies with its `lives`-th call to the store, and stays dead."""
     left = [lives]
 
     def call(verb: str, request: Any) -> Any:
@@ -37,7 +39,7 @@ def _dying(at: Place, lives: int) -> Errands:
         return at.call(verb, request)
 
     db = Db(call, d.PARENTAL, world=at.clock.world(), secret=SECRET, environment=at.db.environment)
-    return Errands(Repository(db, at.clock.world()), at.parental.reconciler.reconcile, ErasedList())
+    return FamilyTasks(Repository(db, at.clock.world()), at.parental.reconciler.reconcile, ErasedList())
 
 
 def _lived(at: Place) -> Child:
@@ -60,8 +62,8 @@ def _count(at: Place, batch: str, phone: str) -> None:
 
 def _finish(at: Place) -> None:
     at.clock.move(timedelta(minutes=11))
-    at.parental.errands.run()
-    assert list(at.db.all(d.open_errands())) == []
+    at.parental.tasks.run_due()
+    assert list(d.tasks.open(at.db)) == []
 
 
 @pytest.mark.parametrize("lives", [2, 3, 5, 8, 13, 21, 34])
@@ -73,8 +75,9 @@ def test_pc_d24_a_change_of_number_that_dies_anywhere_is_taken_up_again(at: Plac
     _count(at, "b2", OTHER_PHONE)
     for _ in range(3):
         with suppress(Died):
-            _dying(at, lives).run()
-    at.parental.errands.run()
+            _dying(at, lives).run_due()
+        at.clock.move(LEASE)
+    at.parental.tasks.run_due()
     counts = {metric.app_name: metric.blocked_count for metric in at.parental.records.metrics(moved)}
     assert counts == {"TikTok": 2, "Instagram": 4, "YouTube": 6}
     assert all(m.blocked_count == sum(m.hourly.values()) for m in at.parental.records.metrics(moved))
@@ -89,8 +92,8 @@ def test_pc_d24_two_processes_at_once_move_everything_once(at: Place) -> None:
     child = _lived(at)
     at.parental.children.prove(OTHER_PHONE, ANNA)
     moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
-    at_once([_dying(at, 10_000).run for _ in range(4)])
-    at.parental.errands.run()
+    at_once([_dying(at, 10_000).run_due for _ in range(4)])
+    at.parental.tasks.run_due()
     counts = {metric.app_name: metric.blocked_count for metric in at.parental.records.metrics(moved)}
     assert counts == {"TikTok": 1, "Instagram": 2, "YouTube": 3}
     assert len(at.parental.policies.of_child(moved)) == 2
@@ -105,7 +108,7 @@ def test_an_exception_made_under_a_new_number_stays_beside_those_that_come_after
     (old,) = at.parental.overrides.of_child(child)
     made = at.parental.overrides.add(moved, "block", "Instagram", timedelta(hours=1), ANNA)
     assert made.override_id == old.override_id, "both are the first of their day"
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     kept = {(one.kind, one.app_name) for one in at.parental.overrides.of_child(moved)}
     assert kept == {(old.kind, old.app_name), ("block", "Instagram")}
     _finish(at)
@@ -119,7 +122,7 @@ def test_a_policy_made_under_a_new_number_stays_beside_those_that_come_after_it(
     moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
     made = [at.policy(moved, "Instagram", notes=f"made there {number}") for number in (1, 2)]
     assert [one.policy_id for one in made] == [first.policy_id, second.policy_id], "the same numbers"
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     assert at.parental.policies.of_child(child) == []
     after = {one.policy_id: one.notes for one in at.parental.policies.of_child(moved)}
     day = first.policy_id[:-3]
@@ -139,8 +142,9 @@ def test_pc_d23_a_change_of_address_that_dies_anywhere_is_taken_up_again(at: Pla
     at.parental.guardians.change_email(new)
     for _ in range(2):
         with suppress(Died):
-            _dying(at, lives).run()
-    at.parental.errands.run()
+            _dying(at, lives).run_due()
+        at.clock.move(LEASE)
+    at.parental.tasks.run_due()
     assert len(at.parental.policies.of_parent(new).items) == 2
     assert len(at.parental.records.metrics_of_parent(new).items) == 3
     assert list(at.db.all(d.metrics_of_parent(parent_email="anna@example.com"))) == []
@@ -151,14 +155,14 @@ def test_pc_d23_what_was_written_by_the_old_address_meanwhile_follows(at: Place)
     child = _lived(at)
     new = replace(ANNA, email="anna@new.example")
     at.parental.guardians.change_email(new)
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     (late,) = at.parental.records.metrics(child, app="TikTok")
     again = d.metrics.update(child.child, late.date, "TikTok")
     at.db.write(again.at(lambda metric: metric.parent_email).set("anna@example.com"))
     at.clock.move(timedelta(minutes=11))
-    assert at.parental.errands.run() == 0
+    assert at.parental.tasks.run_due() == 0
     assert len(at.parental.records.metrics_of_parent(new).items) == 3
-    assert at.parental.errands.run() == 1
+    assert at.parental.tasks.run_due() == 1
 
 
 def test_an_address_that_has_another_family_too_keeps_that_one(at: Place) -> None:
@@ -170,7 +174,7 @@ def test_an_address_that_has_another_family_too_keeps_that_one(at: Place) -> Non
     at.clock.move(timedelta(minutes=1))
     _count(at, "b3", OTHER_PHONE)
     at.parental.guardians.change_email(replace(ANNA, email="anna@new.example"))
-    at.parental.errands.run()
+    at.parental.tasks.run_due()
     assert at.parental.families.child(twin, OTHER_PHONE).parent_email == "anna@example.com"
     assert {m.parent_email for m in at.parental.records.metrics(other)} == {"anna@example.com"}
     assert [policy.child for policy in at.parental.policies.of_parent(twin).items] == [OTHER_PHONE]
@@ -183,10 +187,12 @@ def test_an_erasure_that_dies_anywhere_is_taken_up_again(at: Place, lives: int) 
     _count(at, "b4", PHONE)
     for _ in range(2):
         with suppress(Died):
-            _dying(at, lives).run()
+            _dying(at, lives).run_due()
+        at.clock.move(LEASE)
     at.clock.move(timedelta(minutes=11))
     with suppress(Died):
-        _dying(at, lives).run()
-    at.parental.errands.run()
+        _dying(at, lives).run_due()
+    at.clock.move(LEASE)
+    at.parental.tasks.run_due()
     quarantined = [text for text in at.mentions(PHONE, "Sarah") if "QUARANTINE#" not in text]
     assert quarantined == []

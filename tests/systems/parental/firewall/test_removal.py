@@ -76,12 +76,12 @@ def test_what_was_never_asked_of_a_firewall_goes_without_a_word_and_is_no_open_m
 def test_an_erasure_that_waits_for_a_firewall_goes_on_when_that_is_removed(at: Place) -> None:
     child = lived(at)
     _gone(at)
-    assert at.parental.privacy.erase(child, ANNA).waits_for == "firewall rules to be removed"
+    assert at.parental.privacy.erase(child, ANNA).note == "firewall rules to be removed"
     at.clock.move(timedelta(minutes=30))
-    assert at.parental.errands.run() == 0
+    assert at.parental.tasks.run_due() == 0
     removal.remove(at.parental.repository, at.parental.devices, "fw", OPERATOR)
-    due.open_windows(at.parental)
-    assert at.parental.errands.run() == 1
+    due.check_due(at.parental)
+    assert at.parental.tasks.run_due() == 1
     assert at.mentions(PHONE, NAME, ADDRESS) == []
 
 

@@ -82,7 +82,7 @@ class Runtime:
         # Session and firewall are heard of in between, or the session would be over after a day.
         self.place.clock.move(then - self.place.clock.now())
         self.parental.sessions.event("heartbeat", PHONE, "s1", heartbeat_seconds=86_400)
-        due.open_windows(self.parental)
+        due.check_due(self.parental)
         over_tcp, over_quic, other = self.blocked()
         assert over_tcp == over_quic
         assert not other
@@ -143,7 +143,7 @@ def test_anchor_a_temporary_grant_frees_for_its_time_and_blocks_again_by_itself(
     runtime.parental.reconciler.reconcile(child.child)
     assert runtime.blocked() == (False, False, False)
     clock.move(timedelta(minutes=30))
-    due.open_windows(runtime.parental)
+    due.check_due(runtime.parental)
     assert runtime.blocked() == (True, True, False)
 
 

@@ -97,13 +97,13 @@ PATHS = (
     "/devices", f"/devices/{EAST}", "/devices/new", f"/devices/{EAST}/edit", f"/devices/{EAST}/wipe",
     f"/devices/{EAST}/remove", "/failures", "/failures?show=waiting", "/rules", f"/rules?device={WEST}", "/registry",
     "/registry/app?name=TikTok", "/registry/new", "/registry/edit?name=TikTok", "/registry/retire?name=TikTok",
-    "/quarantine", "/errands",
+    "/quarantine", "/tasks",
 )  # fmt: skip
 CHANGES = (
     f"/devices/{EAST}/health", f"/devices/{EAST}/verify", f"/devices/{EAST}/switch", f"/devices/{EAST}/faults",
     f"/devices/{EAST}/mend", f"/devices/{EAST}/wipe", f"/devices/{EAST}/edit", "/devices/new", "/failures/1.x/retry",
     "/registry/new", "/registry/edit?name=TikTok", "/registry/retire", "/registry/restore", "/registry/load",
-    "/quarantine/x/again", "/errands/run", f"/devices/{EAST}/guard", f"/devices/{EAST}/remove",
+    "/quarantine/x/again", "/tasks/run", f"/devices/{EAST}/guard", f"/devices/{EAST}/remove",
 )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def test_an_operator_is_shown_the_way_to_the_own_pages_only(olga: httpx.Client) 
     side = page.partition('<nav id="side"')[2].partition("</nav>")[0]
     found = re.findall(r'<a href="([^"]+)"', side)
     assert found == [
-        f"{HOME}/{each}" for each in ("devices", "failures", "rules", "registry", "quarantine", "errands")
+        f"{HOME}/{each}" for each in ("devices", "failures", "rules", "registry", "quarantine", "tasks")
     ]
 
 
@@ -515,17 +515,17 @@ def test_events_nobody_knew_are_counted_when_somebody_is_known(
 def test_errands_that_are_not_finished_are_shown_without_whose_they_are(
     olga: httpx.Client, parental: Parental, clock: testing.Clock
 ) -> None:
-    assert "No background jobs" in read(olga, "/errands")
+    assert "No background jobs" in read(olga, "/tasks")
     ada = parental.repository.child(ADA)
     (owner,) = [one for one in parental.repository.guardians_of(ada.family_id) if one.role == "owner"]
     chidi = replace(ANNA, name=owner.email, subject=owner.subject, email=owner.email)
     parental.privacy.erase(parental.families.child(chidi, ADA), chidi)
-    page = olga.get(f"{HOME}/errands")
+    page = olga.get(f"{HOME}/tasks")
     assert "Erasure of a child" in words_of(page)
     assert ADA not in page.text
-    send(olga, page, f"{HOME}/errands/run")
+    send(olga, page, f"{HOME}/tasks/run")
     clock.move(timedelta(minutes=11))
-    said = send(olga, olga.get(f"{HOME}/errands"), f"{HOME}/errands/run")
+    said = send(olga, olga.get(f"{HOME}/tasks"), f"{HOME}/tasks/run")
     assert "1 job finished" in words_of(said)
     assert "No background jobs" in words_of(said)
 

@@ -838,7 +838,7 @@ def test_another_number_takes_everything_along(anna: httpx.Client, parental: Par
     code = code_to(parental, "+15554000002")
     moved = send(anna, second, action, do="change", code=code)
     assert "Mover's number is now +15554000002." in words_of(moved)
-    parental.errands.run()
+    parental.tasks.run_due()
     assert "Comes along" in words_of(anna.get(path("+15554000002", "/policies")))
 
 
@@ -897,7 +897,7 @@ def test_a_family_is_deleted_in_a_week_kept_and_deleted_now(enter: Enter, parent
     assert "Type Lindqvist to delete it now." in words_of(wrong)
     gone = send(rosa, asked, f"{one}/close", do="now", name="lindqvist")
     assert "Lindqvist is being deleted" in words_of(gone)
-    parental.errands.run()
+    parental.tasks.run_due()
     assert rosa.get(f"{one}/settings").status_code == 404
 
 

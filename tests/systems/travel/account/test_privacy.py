@@ -285,15 +285,14 @@ def test_no_round_says_that_it_stopped_at_somebody_who_is_gone(
 ) -> None:
     people = sorted(home.by_apple(f"00{n}.walker").profile.user_id for n in range(3))
     seen = list[str]()
-    among = all_rounds.travellers(home.travel.repository, 1)
     for name in all_rounds.ROUNDS:
-        all_rounds.walk(home.travel.repository, name, among, seen.append)
-    stopped = home.travel.repository.db.one(d.walks.get("recount"))
+        all_rounds.run(home.travel.repository, name, seen.append, at_most=1)
+    stopped = home.travel.repository.db.one(d.rounds.positions.get("recount"))
     assert stopped is not None
     assert stopped.after == seen[0]
     erase(home, seen[0])
     assert home.mentions(seen[0]) == []
-    while all_rounds.walk(home.travel.repository, "recount", among, seen.append):
+    while all_rounds.run(home.travel.repository, "recount", seen.append, at_most=1):
         pass
     assert set(people) <= set(seen)
 

@@ -92,7 +92,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
         id: str, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> views.FamilyDeletion:
         """What deleting the family would delete, and when; owner only."""
-        return views.family_deletion(parental.closing.plan(id, actor_of(caller)), BACKUPS)
+        return views.family_deletion(parental.deletion.plan(id, actor_of(caller)), BACKUPS)
 
     @api.delete("/families/{id}", status_code=202, response_model_exclude_none=True)
     def delete_family(
@@ -101,7 +101,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
         at_once: Annotated[bool, Query(alias="atOnce")] = False,
     ) -> views.Closes:
         """Delete the family and all its data: in a week, with time to cancel, or at once."""
-        family = parental.closing.delete(id, actor_of(caller), at_once=at_once)
+        family = parental.deletion.delete(id, actor_of(caller), at_once=at_once)
         return views.Closes(closes_at=family.closes_at, backups=BACKUPS)
 
     @api.post("/families/{id}:keep", response_model_exclude_none=True)
@@ -110,7 +110,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
     ) -> views.FamilyView:
         """Cancel the deletion within the week."""
         actor = actor_of(caller)
-        parental.closing.keep(id, actor)
+        parental.deletion.keep(id, actor)
         return marked(response, seen(id, actor))
 
     @api.get("/families/{id}/audit", response_model_exclude_none=True)

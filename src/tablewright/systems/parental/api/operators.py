@@ -1,5 +1,4 @@
-"""Routes for operators and for the network: `/devices`, `/enforcement/failures` and `/enforcement/failing`,
-`/apps`, events, quarantine.
+"""Routes for operators and for the network: `/devices`, `/enforcement/failures`, `/apps`, events, quarantine.
 
 Must hold: an operator sees what failed and where, not whose it is.
 """
@@ -17,11 +16,9 @@ from tablewright.edge.etags import mark, unchanged
 from tablewright.systems.parental.api.bodies import operators as views
 from tablewright.systems.parental.api.bodies.common import Page
 from tablewright.systems.parental.api.bodies.enforcement import (
-    FailingView,
     FailureView,
     RuleView,
     StatusView,
-    failing_view,
     failure_view,
     rule_view,
     status_view,
@@ -120,16 +117,6 @@ def failures(parental: Parental, doors: Doors) -> APIRouter:
             actor_of(caller), status, since=since, until=until, size=size, after=after
         )
         return page_of(page, failure_view)
-
-    @api.get("/enforcement/failing", response_model_exclude_none=True)
-    def list_failing(
-        caller: Annotated[Principal, Depends(doors.operator)],
-        status: OpenStatus = "failed",
-        size: PageSize = None,
-        after: StartAt = None,
-    ) -> Page[FailingView]:
-        """Failed and waiting rules, latest attempt first. A short page need not be the last."""
-        return page_of(parental.failing.page(actor_of(caller), status, size, after), failing_view)
 
     @api.post("/enforcement/failures/{id}:retry", response_model_exclude_none=True)
     def retry(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> list[StatusView]:

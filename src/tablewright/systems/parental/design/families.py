@@ -7,6 +7,7 @@ from tablewright.kit.audit import audit as audit_log
 from tablewright.kit.codes import Allowance, codes_in
 from tablewright.kit.outbox import ByOwner
 from tablewright.kit.outbox import outbox as outbox_in
+from tablewright.kit.tasks import add_tasks
 from tablewright.systems.parental.design.base import (
     AUDIT_KEPT,
     PARENTAL,
@@ -18,8 +19,8 @@ from tablewright.systems.parental.model import (
     AuditEntry,
     Challenge,
     Child,
-    Errand,
     Family,
+    FamilyTask,
     Guardian,
     Invitation,
     Message,
@@ -35,7 +36,6 @@ __all__ = [
     "children_of_family",
     "children_table",
     "codes",
-    "errands",
     "families",
     "families_after",
     "families_of_guardian",
@@ -45,11 +45,11 @@ __all__ = [
     "invitations",
     "invitations_of_address",
     "invitations_of_family",
-    "open_errands",
     "outbox",
     "proofs_of_family",
     "reports",
     "reports_due",
+    "tasks",
     "turns",
 ]
 
@@ -99,7 +99,6 @@ def family_key(family_id: str) -> None: ...
 def report_key(family_id: str) -> None: ...
 def guardian_key(family_id: str, subject: str) -> None: ...
 def invitation_key(invitation_id: str) -> None: ...
-def errand_key(errand_id: str) -> None: ...
 def turn_key(name: str) -> None: ...
 
 
@@ -213,19 +212,13 @@ turns = families_table.entity(
     retention=Retention(timedelta(hours=1), "to keep limits under concurrent writes"),
     load={"change": Load(per_month=50_000, item_bytes=150)},
 )
-errands = families_table.entity(
-    Errand,
-    errand_key,
-    tag="errand",
-    pk="ERRAND#{errand_id}",
-    sk="ERRAND",
-    on={list_index: Keys("ERRANDS", "{started_at:ms}#{errand_id}")},
+tasks = add_tasks(
+    PARENTAL,
+    families_table,
+    FamilyTask,
+    index=list_index,
+    per_month=500,
     data={"child": Data.PERSONAL, "source": Data.PERSONAL, "target": Data.PERSONAL, "actor": Data.PERSONAL},
-    retention=Retention(None, "until it is finished"),
-    load={
-        "create": Load(per_month=500, item_bytes=400, transaction=True),
-        "delete": Load(per_month=500, item_bytes=400, transaction=True),
-    },
 )
 
 
@@ -295,8 +288,3 @@ def invitations_of_family(*, family_id: str) -> None:
 @PARENTAL.query(invitations, on=guardian_index, pk="INVITED#{email}", load=Load(per_month=50_000))
 def invitations_of_address(*, email: str) -> None:
     """Which families an address was invited to."""
-
-
-@PARENTAL.query(errands, on=list_index, pk="ERRANDS", page=50, load=Load(per_month=50_000, items=1))
-def open_errands() -> None:
-    """Work that is not finished, oldest first."""

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, between
+from tablewright.kit.rounds import add_rounds
 from tablewright.systems.parental.design.base import (
     FORMER_RULES_KEPT,
     HISTORY_KEPT,
@@ -18,7 +19,6 @@ from tablewright.systems.parental.model import (
     OpenStatus,
     RuleMapping,
     Wake,
-    Walk,
 )
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "former_rules",
     "former_rules_of_child",
     "history_table",
+    "rounds",
     "rule_address_index",
     "rules",
     "rules_of_address",
@@ -41,7 +42,6 @@ __all__ = [
     "wake_of_child",
     "wakes",
     "wakes_due",
-    "walks",
 ]
 
 history_table = PARENTAL.table(
@@ -126,7 +126,6 @@ former_rules = families_table.entity(
 
 
 def wake_key(child: str) -> None: ...
-def walk_key(name: str) -> None: ...
 def device_key(device_id: str) -> None: ...
 
 
@@ -145,16 +144,7 @@ wakes = families_table.entity(
         "delete": Load(per_second=0.25, item_bytes=200),
     },
 )
-walks = families_table.entity(
-    Walk,
-    walk_key,
-    tag="walk",
-    pk="WALK#{name}",
-    sk="WALK",
-    version="version",
-    retention=Retention(None, "to resume after a restart"),
-    load={"change": Load(per_month=50_000, item_bytes=150)},
-)
+rounds = add_rounds(families_table)
 devices = families_table.entity(
     Device,
     device_key,

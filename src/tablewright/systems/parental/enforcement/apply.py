@@ -2,14 +2,11 @@
 
 Must hold: nothing is asked of a device that was not claimed before, so nothing unknown is on a device; a
 rule leaves the table after it has left the device; each attempt has one entry in the history, and an earlier
-failure is closed once it went well. Claims are long; while they are renewed (`kept`) they are short, so that what a
-process died over is soon taken up. Elsewhere: which rules (plan.py), the order of it all (reconciler.py).
+failure is closed once it went well. What a process died over is taken up when its claim has run out.
+Elsewhere: which rules (plan.py), the order of it all (reconciler.py).
 """
 
-import logging
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -33,10 +30,6 @@ from tablewright.systems.parental.repository import Repository
 
 # How long a process may hold a rule: longer than a device takes to answer, and a deployment to be done.
 CLAIM, DEPLOY_CLAIM = timedelta(minutes=2), timedelta(minutes=20)
-# The same where it is renewed, as long as DEPLOY_CLAIM, and how often it is renewed.
-KEPT_CLAIM, KEEP_SECONDS = timedelta(seconds=20), 4.0
-
-log = logging.getLogger("tablewright.parental")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,81 +45,11 @@ class Attempt:
     mistake: FirewallMistake | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """A claim as it is in the table, since when we have it and until when it was renewed."""
-
-    claim: RuleMapping
-    since: datetime
-    until: datetime
-
-
 class Attempts:
     """Makes attempts. Any number of threads and processes may call."""
 
     def __init__(self, repository: Repository, devices: Devices) -> None:
         self._repository, self._devices = repository, devices
-        self._lock = threading.Lock()
-        self._renewals = 0
-        # Claims that are renewed: as they are in the table by now, by rule and the version they were made with.
-        self._claims: dict[tuple[str, str, int], _Kept] = {}
-
-    # --- claims ---
-
-    @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Renew claims of this process until the end of the block, so that they need not be long."""
-        stop = threading.Event()
-        thread = threading.Thread(target=self._keep, args=(stop,), name="tablewright-claims", daemon=True)
-        thread.start()
-        with self._lock:
-            self._renewals += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._renewals -= 1
-            stop.set()
-            thread.join()
-
-    def renew(self) -> int:
-        """Renew the claims of this process that are about to run out; how many were renewed."""
-        renewed = 0
-        for key in tuple(self._claims):
-            with self._lock:
-                renewed += self._renew(key, self._repository.now())
-        return renewed
-
-    def let_go(self, attempts: Iterable[Attempt]) -> None:
-        """Stop renewing these: no process holds them."""
-        for attempt in attempts:
-            self._newest(attempt.claimed)
-
-    def _keep(self, stop: threading.Event) -> None:
-        while not stop.wait(KEEP_SECONDS):
-            try:
-                self.renew()
-            except Exception as mistake:
-                log.error("claims not renewed", extra={"mistake": type(mistake).__name__})
-
-    def _renew(self, key: tuple[str, str, int], now: datetime) -> bool:
-        kept = self._claims.get(key)
-        if kept is None or kept.until - now > KEPT_CLAIM * 2 / 3:
-            return False
-        write = d.rules.change(kept.claim, kept.claim.moved(next_try_at=now + KEPT_CLAIM))
-        if now - kept.since > DEPLOY_CLAIM or not self._repository.try_write(write) or write.item is None:
-            del self._claims[key]
-            return False
-        self._claims[key] = _Kept(write.item, kept.since, now + KEPT_CLAIM)
-        return True
-
-    def _newest(self, claimed: RuleMapping) -> RuleMapping:
-        """A claim as it is in the table by now; it is renewed no more."""
-        with self._lock:
-            kept = self._claims.pop(_key(claimed), None)
-        return claimed if kept is None else kept.claim
-
-    # --- steps ---
 
     def do(self, steps: Sequence[Ensure | Remove], waiting: list[Attempt]) -> list[Attempt]:
         """The attempts that were made; steps that another process has claimed are left to it."""
@@ -135,11 +58,7 @@ class Attempts:
             claimed = self._claim(step)
             if claimed is None:
                 continue
-            try:
-                attempt = self._ask(step, claimed)
-            except BaseException:
-                self._newest(claimed)
-                raise
+            attempt = self._ask(step, claimed)
             made.append(attempt)
             if attempt.mistake is None and self._waits_for_deployment(attempt):
                 waiting.append(self._held_longer(attempt))
@@ -154,8 +73,6 @@ class Attempts:
 
     def _held_longer(self, attempt: Attempt) -> Attempt:
         """A deployment may take its time; until then no other process needs the rule."""
-        if self._is_kept(attempt.claimed):
-            return attempt
         after = attempt.claimed.moved(next_try_at=attempt.ended + DEPLOY_CLAIM)
         write = d.rules.change(attempt.claimed, after)
         if not self._repository.try_write(write) or write.item is None:
@@ -179,24 +96,12 @@ class Attempts:
 
     def _claim(self, step: Ensure | Remove) -> RuleMapping | None:
         """Claim a rule for a while; None if another process was faster."""
-        with self._lock:
-            is_kept = self._renewals > 0
-        write = self._claim_write(step, KEPT_CLAIM if is_kept else CLAIM)
-        if not self._repository.try_write(write, *_may_be_made(step)):
-            return None
-        if is_kept and write.item is not None:
-            with self._lock:
-                now = self._repository.now()
-                self._claims[_key(write.item)] = _Kept(write.item, now, now + KEPT_CLAIM)
-        return write.item
+        write = self._claim_write(step)
+        return write.item if self._repository.try_write(write, *_may_be_made(step)) else None
 
-    def _is_kept(self, claimed: RuleMapping) -> bool:
-        with self._lock:
-            return _key(claimed) in self._claims
-
-    def _claim_write(self, step: Ensure | Remove, term: timedelta) -> Write[RuleMapping]:
+    def _claim_write(self, step: Ensure | Remove) -> Write[RuleMapping]:
         now, before = self._repository.now(), step.mapping
-        until = now + term
+        until = now + CLAIM
         if isinstance(step, Remove):
             attempt = step.mapping.attempt if step.mapping.status == "removing" else 0
             after = step.mapping.moved(
@@ -264,8 +169,7 @@ class Attempts:
 
     def finish(self, attempt: Attempt) -> None:
         """Note how it went."""
-        claimed = self._newest(attempt.claimed)
-        attempt = replace(attempt, claimed=claimed)
+        claimed = attempt.claimed
         if attempt.mistake is not None:
             self._note_failure(attempt, attempt.mistake)
             return
@@ -340,10 +244,6 @@ def _may_be_made(step: Ensure | Remove) -> list[Write[Any]]:
     if step.mapping is None:
         holds.append(d.devices.check(session.device_id).when(lambda one: absent(one.leaving_at)))
     return holds
-
-
-def _key(claimed: RuleMapping) -> tuple[str, str, int]:
-    return claimed.child, claimed.rule_id, claimed.version
 
 
 def resolve(repository: Repository, mapping: RuleMapping) -> None:

@@ -1,22 +1,20 @@
-"""Children for whom there may be something to do: looked at in lanes where those are open, in place where they are not.
+"""Children that are due for a check: queued for their firewalls where queues are open, checked in place otherwise.
 
 Must hold: neither a child that cannot be dealt with nor a firewall that is slow keeps anybody else waiting.
-Elsewhere: the lanes (queue.py), what is done for a child (reconciler.py), who asks for it (jobs.py, on_change.py).
+Elsewhere: the queues (queue.py), what is done for a child (reconciler.py), who asks for it (due.py).
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Protocol, TypeVar
 
-from tablewright.mapping import Missing, Stale
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.enforcement.meters import Cause
-from tablewright.systems.parental.enforcement.queue import Lanes, Place, Task
+from tablewright.systems.parental.enforcement.queue import Check, DeviceQueues, Place
 from tablewright.systems.parental.enforcement.reconciler import Outcome, Reconciler
 from tablewright.systems.parental.enforcement.sessions import Sessions
 from tablewright.systems.parental.family.notices import Notices
-from tablewright.systems.parental.family.tasks import Errands
+from tablewright.systems.parental.family.tasks import FamilyTasks
 from tablewright.systems.parental.firewall.devices import Devices
 from tablewright.systems.parental.firewall.driver import FirewallMistake
 from tablewright.systems.parental.policy.registry import Registry
@@ -24,9 +22,10 @@ from tablewright.systems.parental.repository import Repository
 
 log = logging.getLogger("tablewright.parental")
 
-# Who could not be dealt with is looked at again after this.
+# A child that could not be dealt with is checked again after this.
 AFTER_TROUBLE = timedelta(minutes=1)
 BATCH_SIZE = 100
+T = TypeVar("T")
 
 
 class Parts(Protocol):
@@ -43,103 +42,76 @@ class Parts(Protocol):
     @property
     def reconciler(self) -> Reconciler: ...
     @property
-    def lanes(self) -> Lanes: ...
+    def queues(self) -> DeviceQueues: ...
     @property
-    def errands(self) -> Errands: ...
+    def tasks(self) -> FamilyTasks: ...
     @property
     def notices(self) -> Notices: ...
 
 
-def look_at(
-    parental: Parts,
-    children: Iterable[str],
-    skip_backoff: frozenset[str] = frozenset(),
-    *,
-    cause: Cause = "retry",
-    since: Mapping[str, datetime | None] | None = None,
-    is_news: bool = False,
-) -> None:
-    """Children for whom there may be something to do: in their lanes, or here where there are none."""
-    tasks = [Task(child, cause, (since or {}).get(child), skip_backoff) for child in children]
-    if not parental.lanes.is_open:
-        work(parental, tasks)
-        return
-    for task in tasks:
-        parental.lanes.take(task, is_news=is_news)
+def check_children(parental: Parts, checks: Mapping[str, Check]) -> bool:
+    """Check children: in the queues of their firewalls, or here where those are closed. False if one found no room."""
+    if not parental.queues.is_open:
+        check_all(parental, checks)
+        return True
+    return all([parental.queues.put(child, check) for child, check in checks.items()])
+
+
+def on_device(parental: Parts, device_id: str, name: str, ask: Callable[[], T]) -> T | None:
+    """Ask one device something: in its queue, which returns before the answer, or here where queues are closed."""
+    if not parental.queues.is_open:
+        return ask()
+    parental.queues.put(f"{name}: {device_id}", ask, (device_id,))
+    return None
 
 
 def batch_size(parental: Parts, place: Place) -> int:
-    """How many children are dealt with together: several, if a device has to be deployed for them to take effect."""
+    """How many children are checked together: several, if a device has to be deployed for them to take effect."""
     try:
         return BATCH_SIZE if any(parental.devices.needs_deploy(device_id) for device_id in place) else 1
     except FirewallMistake:
         return 1
 
 
-def work(parental: Parts, tasks: Sequence[Task]) -> None:
-    """Do what there is to do, in a lane or in place."""
-    for task in tasks:
-        if task.run is not None:
-            task.run()
-    for kind in dict.fromkeys((task.cause, task.skip_backoff) for task in tasks if task.run is None):
-        some = {task.key: task.since for task in tasks if (task.cause, task.skip_backoff) == kind}
-        for child in reconcile_each(parental, some, kind[1], cause=kind[0], since=some):
-            _wake_later(parental, child)
+def check_all(parental: Parts, checks: Mapping[str, Check]) -> None:
+    """Check children now, some at a time so that a deployment serves several."""
+    for skip_backoff in dict.fromkeys(check.skip_backoff for check in checks.values()):
+        children = [child for child, check in checks.items() if check.skip_backoff == skip_backoff]
+        for start in range(0, len(children), BATCH_SIZE):
+            some = children[start : start + BATCH_SIZE]
+            _measure(parental, checks, _reconciled(parental, some, skip_backoff))
 
 
-def measure(
-    parental: Parts, cause: Cause, outcomes: Mapping[str, Outcome], since: Mapping[str, datetime | None]
-) -> None:
-    """How long it took from when it was to be so until it was."""
+def _reconciled(
+    parental: Parts, children: Sequence[str], skip_backoff: frozenset[str]
+) -> Mapping[str, Outcome]:
+    try:
+        return parental.reconciler.reconcile_all(children, skip_backoff)
+    except Exception as mistake:
+        if len(children) > 1:
+            # One of them fails: each alone, so that the others do not.
+            alone = [_reconciled(parental, [child], skip_backoff) for child in children]
+            return {child: outcome for each in alone for child, outcome in each.items()}
+        log.error("child not dealt with", extra={"mistake": type(mistake).__name__})
+        _check_later(parental, children[0])
+        return {}
+
+
+def _measure(parental: Parts, checks: Mapping[str, Check], outcomes: Mapping[str, Outcome]) -> None:
+    """How long it took from when a child was due until it was done."""
     now = parental.repository.now()
     for child, outcome in outcomes.items():
-        began = since.get(child)
+        check = checks[child]
         for done in outcome.done:
-            if began is not None and done.error is None:
-                parental.devices.meters.enforced(done.device_id, cause, (now - began).total_seconds())
+            if check.since is not None and done.error is None:
+                seconds = (now - check.since).total_seconds()
+                parental.devices.meters.enforced(done.device_id, check.cause, seconds)
 
 
-def reconcile_each(
-    parental: Parts,
-    children: Iterable[str],
-    skip_backoff: frozenset[str] = frozenset(),
-    *,
-    cause: Cause = "retry",
-    since: Mapping[str, datetime | None] | None = None,
-) -> list[str]:
-    """Many children, some at a time so that a deployment serves several; those that could not be dealt with.
-
-    `since` says of children from when on it was to be so, for the meters.
-    """
-    keys, failed = list(dict.fromkeys(children)), []
-    for start in range(0, len(keys), BATCH_SIZE):
-        some = keys[start : start + BATCH_SIZE]
-        try:
-            outcomes = parental.reconciler.reconcile_all(some, skip_backoff)
-            measure(parental, cause, outcomes, since or {})
-        except Exception:
-            # One of them fails: each alone, so that the others do not.
-            failed += [key for key in some if not _is_reconciled(parental, key, skip_backoff)]
-    return failed
-
-
-def _is_reconciled(parental: Parts, key: str, skip_backoff: frozenset[str]) -> bool:
-    try:
-        parental.reconciler.reconcile(key, skip_backoff)
-        return True
-    except Exception as mistake:
-        log.error("child not dealt with", extra={"mistake": type(mistake).__name__})
-        return False
-
-
-def _wake_later(parental: Parts, key: str) -> None:
+def _check_later(parental: Parts, child: str) -> None:
     """Not at once again: a child that is trouble would be tried every second."""
     repository = parental.repository
-    wake = repository.db.one(d.wake_of_child(child=key))
-    if wake is None or wake.at > repository.now():
-        return
-    later = wake.model_copy(update={"at": repository.now() + AFTER_TROUBLE})
-    try:
-        repository.db.write(d.wakes.change(wake, later))
-    except (Stale, Missing):
-        return
+    wake = repository.db.one(d.wake_of_child(child=child))
+    if wake is not None and wake.at <= repository.now():
+        later = wake.model_copy(update={"at": repository.now() + AFTER_TROUBLE})
+        repository.try_write(d.wakes.change(wake, later))

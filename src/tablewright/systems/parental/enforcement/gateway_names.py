@@ -1,6 +1,6 @@
 """Devices that block by names: told beforehand which, asked to look up again where those lead, kept at guarding DNS.
 
-Each is asked in its own lane, if there are lanes, for one may be slow.
+Each is asked in its own queue, for one may be slow.
 Elsewhere: when (jobs.py, and on_change.py for a change of the registry), what a device does with it (firewall/).
 """
 
@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from tablewright.kit.tables import digest
-from tablewright.systems.parental.enforcement.dispatch import Parts
-from tablewright.systems.parental.enforcement.queue import Task
+from tablewright.systems.parental.enforcement.dispatch import Parts, on_device
 from tablewright.systems.parental.firewall.devices import GUARDS_DNS
 from tablewright.systems.parental.firewall.driver import FirewallDriver, FirewallMistake, LearnsNames
 from tablewright.systems.parental.model import (
@@ -33,7 +32,7 @@ def tell_names(parental: Parts, names: Iterable[str]) -> int:
     told = tuple(dict.fromkeys(names))
     if not told:
         return 0
-    # Others' names are other work: in a lane neither may stand for both.
+    # Others' names are other work: in a queue neither may stand for both.
     return _each_gateway(parental, f"learn {digest(*told)}", lambda driver: driver.learn(told))
 
 
@@ -46,12 +45,7 @@ def keep_guard(parental: Parts, device: Device) -> None:
     """Also where nothing changed: it may have been changed on the device."""
     if device.kind not in GUARDS_DNS or not device.enabled:
         return
-    id, now = device.device_id, parental.repository.now()
-    ask = partial(_ask_guard, parental, id)
-    if parental.lanes.is_open:
-        parental.lanes.take(Task(f"guard: {id}", since=now, run=ask), (id,))
-    else:
-        ask()
+    on_device(parental, device.device_id, "guard", partial(_ask_guard, parental, device.device_id))
 
 
 def _ask_guard(parental: Parts, device_id: str) -> None:
@@ -64,18 +58,15 @@ def _ask_guard(parental: Parts, device_id: str) -> None:
 
 
 def _each_gateway(parental: Parts, name: str, work: Callable[[LearnsNames], object]) -> int:
-    """Each in its own lane, if there are lanes, for one may be slow."""
-    done = 0
-    for device in parental.devices.all():
-        id, now = device.device_id, parental.repository.now()
-        if not device.enabled or parental.devices.needs_no_names(id):
-            continue
-        ask = partial(_ask_gateway, parental, id, work)
-        if parental.lanes.is_open:
-            parental.lanes.take(Task(f"{name}: {id}", since=now, run=ask), (id,))
-        else:
-            done += ask()
-    return done
+    return sum(
+        bool(
+            on_device(
+                parental, device.device_id, name, partial(_ask_gateway, parental, device.device_id, work)
+            )
+        )
+        for device in parental.devices.all()
+        if device.enabled and not parental.devices.needs_no_names(device.device_id)
+    )
 
 
 def _ask_gateway(parental: Parts, device_id: str, work: Callable[[LearnsNames], object]) -> bool:

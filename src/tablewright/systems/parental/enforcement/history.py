@@ -18,10 +18,23 @@ from tablewright.systems.parental.model import (
     Metric,
     OpenStatus,
     RuleMapping,
+    Value,
 )
 from tablewright.systems.parental.repository import Repository
 
+# Attempts of one page of failing rules, and of one rule that are listed.
+ATTEMPTS, LISTED = 200, 10
 _FAILURE = re.compile(r"([0-9a-f]{9,12})\.([\x21-\x7e]{1,100})")
+
+
+class FailingRule(Value):
+    """A rule that is not as it should be: its newest open attempt, and the latest of them (the newest first)."""
+
+    newest: Action
+    latest: list[Action]
+    tried: int
+    since: datetime
+    next_try_at: datetime | None = None
 
 
 class Records:
@@ -61,6 +74,18 @@ class Records:
         _in_order(since, until)
         query = d.actions_by_status(status=status, since=since, until=until)
         return self._repository.page(query, size, after, reader.subject)
+
+    def failing_rules(
+        self, reader: Actor, status: OpenStatus = "failed", after: str | None = None
+    ) -> Page[FailingRule]:
+        """A page of failures by rule. A rule that was tried very often may be on the next page as well."""
+        page = self.failures(reader, status, size=ATTEMPTS, after=after)
+        attempts: dict[tuple[str, str], list[Action]] = {}
+        for action in page.items:
+            attempts.setdefault(rule_of(action), []).append(action)
+        found = self._repository.db.many([d.rules.get(*key) for key in attempts])
+        rules = [_failing(each, rule) for each, rule in zip(attempts.values(), found, strict=True)]
+        return Page(tuple(rules), page.next, page.read_units)
 
     def failure(self, failure_id: str) -> Action:
         """One of the list, by its place in it."""
@@ -116,6 +141,25 @@ class Records:
         page = self._repository.page(query, size, after, reader.subject)
         own = tuple(metric for metric in page.items if metric.child in children)
         return Page(own, page.next, page.read_units)
+
+
+def rule_of(action: Action) -> tuple[str, str]:
+    """What an attempt is about; without a rule, the app."""
+    return action.child, action.rule_id or f"app {action.app_name}"
+
+
+def _failing(attempts: list[Action], rule: RuleMapping | None) -> FailingRule:
+    """With what the rule itself knows. An alert about an address has no rule, and neither has one that just went."""
+    failing = FailingRule(
+        newest=attempts[0],
+        latest=attempts[:LISTED],
+        tried=attempts[0].attempt,
+        since=attempts[-1].occurred_at,
+    )
+    if rule is None or rule.failing_since is None:
+        return failing
+    known = {"tried": rule.attempt, "since": rule.failing_since, "next_try_at": rule.next_try_at}
+    return failing.model_copy(update=known)
 
 
 def _in_order(since: date | None, until: date | None) -> None:

@@ -7,13 +7,14 @@ it is told with, from the tables (monitoring.py).
 
 import threading
 from bisect import bisect_left
-from collections import Counter, deque
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil
 from typing import Literal, TypeAlias
 
-Cause: TypeAlias = Literal["policy", "exception", "family", "child", "session", "window", "app", "retry"]
+from tablewright.systems.parental.model import Cause
+
 Answer: TypeAlias = Literal["done", "unavailable", "limited", "refused", "not asked"]
 # Upper bounds in seconds; what is slower is in the last, endless one. 5 and 60 are what was promised (PC-40, PC-42).
 BOUNDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -40,6 +41,12 @@ class Times:
         ordered = sorted(self.latest)
         return ordered[max(ceil(part * len(ordered)) - 1, 0)]
 
+    def and_one(self, seconds: float) -> "Times":
+        spread = list(self.spread)
+        spread[bisect_left(BOUNDS, seconds)] += 1
+        latest = (*self.latest[1 - _REMEMBERED :], seconds)
+        return Times(tuple(spread), self.sum + seconds, max(self.most, seconds), latest)
+
     def __add__(self, other: "Times") -> "Times":
         return Times(
             tuple(mine + theirs for mine, theirs in zip(self.spread, other.spread, strict=True)),
@@ -47,23 +54,6 @@ class Times:
             max(self.most, other.most),
             (*self.latest, *other.latest),
         )
-
-
-@dataclass(slots=True)
-class _Running:
-    spread: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
-    sum: float = 0.0
-    most: float = 0.0
-    latest: deque[float] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
-
-    def add(self, seconds: float) -> None:
-        self.spread[bisect_left(BOUNDS, seconds)] += 1
-        self.sum += seconds
-        self.most = max(self.most, seconds)
-        self.latest.append(seconds)
-
-    def told(self) -> Times:
-        return Times(tuple(self.spread), self.sum, self.most, tuple(self.latest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +80,22 @@ class Meters:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._calls: Counter[tuple[str, Answer]] = Counter()
-        self._call_times: dict[str, _Running] = {}
-        self._enforced: dict[tuple[str, Cause], _Running] = {}
+        self._call_times: defaultdict[str, Times] = defaultdict(Times)
+        self._enforced: defaultdict[tuple[str, Cause], Times] = defaultdict(Times)
 
     def called(self, device_id: str, answer: Answer, seconds: float) -> None:
         """A device was asked something, or was not."""
         with self._lock:
             self._calls[device_id, answer] += 1
             if answer != "not asked":
-                self._call_times.setdefault(device_id, _Running()).add(seconds)
+                self._call_times[device_id] = self._call_times[device_id].and_one(seconds)
 
     def enforced(self, device_id: str, cause: Cause, seconds: float) -> None:
         """A change was enforced on a device, this long after its cause."""
         with self._lock:
-            self._enforced.setdefault((device_id, cause), _Running()).add(max(seconds, 0.0))
+            key = device_id, cause
+            self._enforced[key] = self._enforced[key].and_one(max(seconds, 0.0))
 
     def measured(self) -> Measured:
         with self._lock:
-            return Measured(
-                dict(self._calls),
-                {device_id: running.told() for device_id, running in self._call_times.items()},
-                {key: running.told() for key, running in self._enforced.items()},
-            )
+            return Measured(dict(self._calls), dict(self._call_times), dict(self._enforced))

@@ -5,7 +5,7 @@ names a child or an address.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -14,7 +14,7 @@ from typing import Any
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.enforcement.dispatch import Parts
-from tablewright.systems.parental.enforcement.failing_rules import rule_of
+from tablewright.systems.parental.enforcement.history import rule_of
 from tablewright.systems.parental.enforcement.meters import BOUNDS, Measured, Times
 from tablewright.systems.parental.enforcement.plan import NEVER
 from tablewright.systems.parental.enforcement.queue import Backlog
@@ -122,7 +122,7 @@ def of_device(parental: Parts, device: Device, measured: Measured) -> DeviceFigu
         measured,
         parental.repository.now(),
         waiting=parental.devices.waiting(id),
-        backlog=parental.lanes.backlog(id),
+        backlog=parental.queues.backlog(id),
         calls_lately=parental.devices.calls_lately(id),
     )
 
@@ -209,85 +209,50 @@ def as_prometheus(figures: Figures) -> str:
     return "".join(f"{line}\n" for line in _lines(figures))
 
 
+# Gauges of a device: name, meaning, value.
+_OF_DEVICE: tuple[tuple[str, str, Callable[[DeviceFigures], float]], ...] = (
+    ("rules_in_doubt", "Rules that are not confirmed", lambda one: one.in_doubt),
+    ("rules_unverified", "Active rules not compared with their device for 30 minutes", lambda one: one.unverified),
+    ("rules_failing", "Rules that could not be added or removed", lambda one: one.failing),
+    ("device_up", "1 if the device answered the last call", lambda one: one.is_well),
+    ("device_waiting", "Callers in this process waiting for the device", lambda one: one.waiting),
+    ("device_queued", "Children waiting for the device in this process, or being processed", lambda one: one.queued),
+    ("device_overdue_seconds", "How long the first of them has been overdue",
+     lambda one: one.overdue.total_seconds()),
+)  # fmt: skip
+
+
 def _lines(figures: Figures) -> Iterator[str]:
-    devices = figures.devices
-
-    def by_device(value: Any) -> list[tuple[dict[str, str], float]]:
-        return [({"device": one.device.device_id}, float(value(one))) for one in devices]
-
+    devices, measured = figures.devices, figures.measured
     rules = [
         ({"device": one.device.device_id, "status": status}, float(count))
         for one in devices
         for status, count in sorted(one.rules.items())
     ]
     yield from _told("rules", "gauge", "Rules by device and status", rules)
-    yield from _told(
-        "rules_in_doubt", "gauge", "Rules that are not confirmed", by_device(lambda one: one.in_doubt)
-    )
-    yield from _told(
-        "rules_unverified",
-        "gauge",
-        "Active rules not compared with their device for 30 minutes",
-        by_device(lambda one: one.unverified),
-    )
-    yield from _told(
-        "rules_failing",
-        "gauge",
-        "Rules that could not be added or removed",
-        by_device(lambda one: one.failing),
-    )
-    yield from _told(
-        "device_up", "gauge", "1 if the device answered the last call", by_device(lambda one: one.is_well)
-    )
-    yield from _told(
-        "device_waiting",
-        "gauge",
-        "Callers in this process waiting for the device",
-        by_device(lambda one: one.waiting),
-    )
-    yield from _told(
-        "device_queued",
-        "gauge",
-        "Children waiting for the device in this process, or being processed",
-        by_device(lambda one: one.queued),
-    )
-    yield from _told(
-        "device_overdue_seconds",
-        "gauge",
-        "How long the first of them has been overdue",
-        by_device(lambda one: one.overdue.total_seconds()),
-    )
+    for name, about, value in _OF_DEVICE:
+        by_device = [({"device": one.device.device_id}, float(value(one))) for one in devices]
+        yield from _told(name, "gauge", about, by_device)
     yield from _told(
         "due", "gauge", f"Children due for a check, at most {COUNTED}", [({}, float(figures.due))]
     )
-    yield from _told(
-        "overdue_seconds",
-        "gauge",
-        "How long the first of them has been due",
-        [({}, figures.overdue.total_seconds())],
-    )
+    overdue = figures.overdue.total_seconds()
+    yield from _told("overdue_seconds", "gauge", "How long the first of them has been due", [({}, overdue)])
     calls = [
         ({"device": id, "answer": answer}, float(count))
-        for (id, answer), count in sorted(figures.measured.calls.items())
+        for (id, answer), count in sorted(measured.calls.items())
     ]
     yield from _told("device_calls_total", "counter", "Calls to devices by result", calls)
     failures = [({"status": str(status)}, float(count)) for status, count in figures.failures.items()]
     yield from _told("failures", "gauge", f"Open failures, at most {COUNTED}", failures)
     lag = [({"table": table}, behind.total_seconds()) for table, behind in sorted(figures.lag.items())]
     yield from _told("stream_lag_seconds", "gauge", "How far a table's change feed is behind", lag)
-    yield from _histogram(
-        "device_call_seconds",
-        "Response time of devices",
-        [({"device": id}, times) for id, times in sorted(figures.measured.call_times.items())],
-    )
-    yield from _histogram(
-        "enforcement_seconds",
-        "Time from a change to the rule on the device",
-        [
-            ({"device": id, "cause": cause}, times)
-            for (id, cause), times in sorted(figures.measured.enforced.items())
-        ],
-    )
+    times = [({"device": id}, times) for id, times in sorted(measured.call_times.items())]
+    yield from _histogram("device_call_seconds", "Response time of devices", times)
+    enforced = [
+        ({"device": id, "cause": cause}, times) for (id, cause), times in sorted(measured.enforced.items())
+    ]
+    yield from _histogram("enforcement_seconds", "Time from a change to the rule on the device", enforced)
 
 
 def _told(name: str, kind: str, about: str, values: Iterable[tuple[dict[str, str], float]]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What follows a change of a policy, a family, a child, a session, a rule or the registry (PC-40).
 
-A follower notes in the table that a child is to be looked at, so that its change is not lost, and goes on.
-Elsewhere: who reads the streams (jobs.followers), what is done for a child (dispatch.py).
+A follower stores that a child is due for a check, so that its change is not lost, and goes on.
+Elsewhere: who reads the streams (jobs.consumers), who takes up what is due (due.py).
 """
 
 import logging
@@ -10,14 +10,14 @@ from typing import Any
 
 from tablewright.mapping.consumer.records import Change
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.enforcement.dispatch import Parts, look_at, measure
+from tablewright.systems.parental.enforcement.dispatch import Parts
 from tablewright.systems.parental.enforcement.gateway_names import tell_names
-from tablewright.systems.parental.enforcement.meters import Cause
 from tablewright.systems.parental.enforcement.plan import NEVER
-from tablewright.systems.parental.enforcement.queue import Task, enqueue
+from tablewright.systems.parental.enforcement.queue import enqueue
 from tablewright.systems.parental.model import (
     EVERYTHING,
     App,
+    Cause,
     Child,
     Family,
     Override,
@@ -122,19 +122,13 @@ def on_app(parental: Parts, change: Change[App]) -> bool:
     children.update(dict.fromkeys(parental.registry.affected(known.app_name).children))
     if change.after is not None:
         tell_names(parental, change.after.domains)
-    for child in children if parental.lanes.is_open else ():
-        enqueue(parental.repository, child)
-    look_at(parental, children, cause="app", since=dict.fromkeys(children, change.at), is_news=True)
+    for child in children:
+        _follow(parental, "app", child, change, change.at)
     return True
 
 
 def _follow(parental: Parts, cause: Cause, child: str, change: Change[Any], at: datetime | None) -> None:
     """What a change of something asks for; `at` is the change's own time, finer than the stream's."""
     since = max(change.at, at or change.at) if change.at is not None else None
-    if parental.lanes.is_open:
-        # First in the table: once this returns, the change is not told again.
-        enqueue(parental.repository, child)
-        parental.lanes.take(Task(child, cause, since), is_news=True)
-        return
-    outcome = parental.reconciler.reconcile(child)
-    measure(parental, cause, {child: outcome}, {child: since})
+    enqueue(parental.repository, child, cause, since)
+    parental.queues.news.set()

@@ -7,7 +7,6 @@ devices compared with the table (device_audit.py), devices that fail (firewall/d
 """
 
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -19,7 +18,7 @@ from tablewright.systems.parental.enforcement import plan as plans
 from tablewright.systems.parental.enforcement.address_reuse import ALERT, Addresses
 from tablewright.systems.parental.enforcement.apply import Attempt, Attempts
 from tablewright.systems.parental.enforcement.device_audit import Verified, Verifying
-from tablewright.systems.parental.enforcement.plan import AppStatus, Wanted, label_of
+from tablewright.systems.parental.enforcement.plan import AppStatus, Wanted
 from tablewright.systems.parental.enforcement.queue import enqueue
 from tablewright.systems.parental.firewall.devices import Devices
 from tablewright.systems.parental.model import (
@@ -35,8 +34,6 @@ from tablewright.systems.parental.model import (
 from tablewright.systems.parental.policy import effective as effective_policy
 from tablewright.systems.parental.policy.effective import Effective
 from tablewright.systems.parental.repository import Repository
-
-__all__ = ["Outcome", "Reconciler", "Verified", "label_of"]
 
 ROUNDS = 5
 GOES_ON = "new connections are blocked; connections that were already open continue until they end"
@@ -138,10 +135,6 @@ class Reconciler:
         """Compare a device with the table: restore what is missing or different, remove unknown rules (PC-43)."""
         return self._verifying.verify(device_id)
 
-    def keeping_claims(self) -> AbstractContextManager[None]:
-        """Until the end of the block claims are short and renewed: what a process dies over is soon taken up."""
-        return self._attempts.kept()
-
     # --- rounds ---
 
     def _reconcile(
@@ -159,10 +152,7 @@ class Reconciler:
             # Only once in a hurry: what failed again has to wait like everything else.
             hurried = skip_backoff if round == 0 else frozenset[str]()
             waiting: list[Attempt] = []
-            try:
-                keys = self._rounds(keys, hurried, waiting, outcomes, cleans=cleans, only=only)
-            finally:
-                self._attempts.let_go(waiting)
+            keys = self._rounds(keys, hurried, waiting, outcomes, cleans=cleans, only=only)
             if not keys:
                 break
         return outcomes

@@ -207,11 +207,11 @@ class Children:
             return before
         write = self._released(before)
         assert write.item is not None
-        errand = self._repository.errand("release", before.family_id, actor, child=key)
+        task = self._repository.task("release", before.family_id, actor, child=key)
         audit = self._repository.audit(
             before.family_id, key, "number released", actor, before, write.item, reason
         )
-        self._repository.write("CHILD", write, d.errands.create(errand), audit)
+        self._repository.write("CHILD", write, d.tasks.add(task), audit)
         return write.item
 
     def _released(self, before: Child) -> Write[Child]:
@@ -245,7 +245,7 @@ class Children:
             key = rules.tenure_key(number, tenure)
             if self._repository.db.one(d.child_by_key(child=key)) is None and not self._has_rest(key):
                 break
-        errand = self._repository.errand("number", before.family_id, actor, child=before.child,
+        task = self._repository.task("number", before.family_id, actor, child=before.child,
             source=before.child, target=key,
         )  # fmt: skip
         taken = after.model_copy(update={"child": key, "tenure": tenure})
@@ -254,7 +254,7 @@ class Children:
             "NUMBER",
             d.children.create(taken),
             self._released(before),
-            d.errands.create(errand),
+            d.tasks.add(task),
             *proof,
             audit,
         )

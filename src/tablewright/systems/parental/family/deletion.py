@@ -15,8 +15,8 @@ from tablewright.edge.errors import Conflict
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.family.families import Families
-from tablewright.systems.parental.family.tasks import Errands
-from tablewright.systems.parental.model import Child, Errand, Family, Guardian, Invitation
+from tablewright.systems.parental.family.tasks import FamilyTasks
+from tablewright.systems.parental.model import Child, Family, FamilyTask, Guardian, Invitation
 from tablewright.systems.parental.repository import Repository
 
 KEPT_FOR = timedelta(days=7)
@@ -32,7 +32,7 @@ class Leaving:
 
 
 @dataclass(frozen=True, slots=True)
-class ClosingPlan:
+class DeletionPlan:
     """What would go with a family. `closes_at`: when, if it is on its way or were begun now."""
 
     family: Family
@@ -42,13 +42,13 @@ class ClosingPlan:
     closes_at: datetime
 
 
-class Closing:
+class FamilyDeletion:
     """Deletes families."""
 
-    def __init__(self, repository: Repository, families: Families, errands: Errands) -> None:
-        self._repository, self._families, self._errands = repository, families, errands
+    def __init__(self, repository: Repository, families: Families, tasks: FamilyTasks) -> None:
+        self._repository, self._families, self._tasks = repository, families, tasks
 
-    def plan(self, family_id: str, actor: Actor) -> ClosingPlan:
+    def plan(self, family_id: str, actor: Actor) -> DeletionPlan:
         """What deleting a family would take away; for its owner, who alone may."""
         self._families.owner(actor, family_id)
         family, db = self._repository.family(family_id), self._repository.db
@@ -57,7 +57,7 @@ class Closing:
             for child in self._repository.children_of(family_id, released=True)
             if child.erased_at is None
         ]
-        return ClosingPlan(
+        return DeletionPlan(
             family,
             tuple(
                 Leaving(
@@ -80,8 +80,8 @@ class Closing:
         self._families.owner(actor, family_id)
         family = self._repository.retried(None, lambda: self._begin(family_id, actor, at_once))
         if at_once:
-            for errand in self._on_its_way(family_id):
-                self._errands.step(errand)
+            for task in self._on_its_way(family_id):
+                self._tasks.run(task)
         return family
 
     def keep(self, family_id: str, actor: Actor) -> Family:
@@ -98,11 +98,11 @@ class Closing:
         closes_at = now if at_once else now + KEPT_FOR
         write = d.families.change(before, before.model_copy(update={"closes_at": closes_at}))
         assert write.item is not None
-        errand = self._repository.errand("family", family_id, actor, begins_at=closes_at)
+        task = self._repository.task("family", family_id, actor, begins_at=closes_at)
         words = "now" if at_once else f"on {closes_at.day} {closes_at:%B %Y at %H:%M} UTC"
         self._write(
             write,
-            d.errands.create(errand),
+            d.tasks.add(task),
             "family deleted",
             "family closes",
             {"family": before.name, "actor": actor.name, "when": words},
@@ -125,7 +125,7 @@ class Closing:
     def _write(
         self,
         write: Write[Family],
-        errand: Write[Errand] | None,
+        task: Write[FamilyTask] | None,
         action: str,
         template: str,
         values: Mapping[str, str],
@@ -136,8 +136,8 @@ class Closing:
         family_id = write.item.family_id
         writes: list[Write[Any]] = [
             write,
-            *(d.errands.discard(one.errand_id) for one in self._on_its_way(family_id)),
-            *([errand] if errand is not None else []),
+            *(d.tasks.cancel(one.task_id) for one in self._on_its_way(family_id)),
+            *([task] if task is not None else []),
             *(
                 self._repository.outbox.mail(guardian.email, template, values, family_id)
                 for guardian in self._repository.guardians_of(family_id)
@@ -146,5 +146,5 @@ class Closing:
         ]
         self._repository.write("FAMILY", *writes)
 
-    def _on_its_way(self, family_id: str) -> list[Errand]:
-        return [one for one in self._errands.open(family_id) if one.kind == "family"]
+    def _on_its_way(self, family_id: str) -> list[FamilyTask]:
+        return [one for one in self._tasks.open(family_id) if one.kind == "family"]

@@ -15,12 +15,12 @@ from tablewright.design import Write
 from tablewright.kit.tables import Actor, digest
 from tablewright.mapping import Missing, Stale
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.model import Child, Errand, Guardian
+from tablewright.systems.parental.model import Child, FamilyTask, Guardian
 from tablewright.systems.parental.repository import SYSTEM, Repository
 
 log = logging.getLogger("tablewright.parental")
 
-Begin = Callable[[Repository, str, Actor], Errand]
+Begin = Callable[[Repository, str, Actor], FamilyTask]
 
 
 def lasting_id(child: Child) -> str:
@@ -41,17 +41,17 @@ def guardian_entry(guardian: Guardian) -> str:
     return f"guardian.{guardian.family_id}.{who}"
 
 
-def again(repository: Repository, entries: Sequence[str], begin: Begin) -> list[Errand]:
+def again(repository: Repository, entries: Sequence[str], begin: Begin) -> list[FamilyTask]:
     """Start the erasures of a list whose subjects are in the tables; returns the tasks."""
     listed = frozenset(entries)
-    known = frozenset(one.errand_id for one in repository.db.all(d.open_errands()) if listed)
-    found: list[Errand] = []
+    known = frozenset(one.task_id for one in d.tasks.open(repository.db) if listed)
+    found: list[FamilyTask] = []
     for family_id in _families(entries):
         found += _children(repository, family_id, listed, begin)
         found += _guardians(repository, family_id, listed)
         if family_entry(family_id) in listed:
             found += _family(repository, family_id)
-    return [errand for errand in found if errand.errand_id not in known]
+    return [task for task in found if task.task_id not in known]
 
 
 def _families(entries: Iterable[str]) -> list[str]:
@@ -60,39 +60,41 @@ def _families(entries: Iterable[str]) -> list[str]:
     return sorted({part[1] for part in parts if len(part) > 1})
 
 
-def _children(repository: Repository, family_id: str, listed: frozenset[str], begin: Begin) -> list[Errand]:
+def _children(
+    repository: Repository, family_id: str, listed: frozenset[str], begin: Begin
+) -> list[FamilyTask]:
     back = [one for one in repository.children_of(family_id, released=True) if child_entry(one) in listed]
     return [repository.retried(None, partial(begin, repository, one.child, SYSTEM)) for one in back]
 
 
-def _family(repository: Repository, family_id: str) -> list[Errand]:
+def _family(repository: Repository, family_id: str) -> list[FamilyTask]:
     """Close a family that came back, at once and for good; nothing if that is under way."""
     family, now = repository.db.one(d.families.get(family_id), consistent=True), repository.now()
     if family is None:
         return []
-    open_ones = [one for one in repository.db.all(d.open_errands()) if one.family_id == family_id]
+    open_ones = [one for one in d.tasks.open(repository.db) if one.family_id == family_id]
     if family.closed_at is not None and any(one.kind == "family" for one in open_ones):
         return []
-    errand = repository.errand("family", family_id, SYSTEM)
+    task = repository.task("family", family_id, SYSTEM)
     closed = family.model_copy(update={"closes_at": now, "closed_at": now})
     audit = repository.audit(family_id, family_id, "family deleted", SYSTEM)
-    repository.write("FAMILY", d.families.change(family, closed), d.errands.create(errand), audit)
-    return [errand]
+    repository.write("FAMILY", d.families.change(family, closed), d.tasks.add(task), audit)
+    return [task]
 
 
-def _guardians(repository: Repository, family_id: str, listed: frozenset[str]) -> list[Errand]:
+def _guardians(repository: Repository, family_id: str, listed: frozenset[str]) -> list[FamilyTask]:
     """Remove guardians who left; if the owner is one of them, the longest-standing other guardian becomes the owner."""
     found = []
     for guardian in repository.guardians_of(family_id):
         if guardian_entry(guardian) in listed:
-            errand = repository.errand("guardian", family_id, SYSTEM, target=guardian_entry(guardian))
-            if _removed(repository, guardian, errand, listed):
-                found.append(errand)
+            task = repository.task("guardian", family_id, SYSTEM, target=guardian_entry(guardian))
+            if _removed(repository, guardian, task, listed):
+                found.append(task)
     return found
 
 
-def _removed(repository: Repository, guardian: Guardian, errand: Errand, listed: frozenset[str]) -> bool:
-    writes: list[Write[Any]] = [d.guardians.delete(guardian), d.errands.create(errand)]
+def _removed(repository: Repository, guardian: Guardian, task: FamilyTask, listed: frozenset[str]) -> bool:
+    writes: list[Write[Any]] = [d.guardians.delete(guardian), d.tasks.add(task)]
     if guardian.role == "owner":
         staying = [
             one for one in repository.guardians_of(guardian.family_id) if guardian_entry(one) not in listed
@@ -101,10 +103,10 @@ def _removed(repository: Repository, guardian: Guardian, errand: Errand, listed:
             log.warning("a restored family has no other guardian", extra={"family": guardian.family_id})
             return False
         heir = min(staying, key=lambda one: one.joined_at)
-        move = repository.errand("email", heir.family_id, SYSTEM, source=guardian.email, target=heir.email)
+        move = repository.task("email", heir.family_id, SYSTEM, source=guardian.email, target=heir.email)
         writes += [
             d.guardians.change(heir, heir.model_copy(update={"role": "owner"})),
-            d.errands.create(move),
+            d.tasks.add(move),
         ]
     writes.append(repository.audit(guardian.family_id, guardian.email, "guardian removed", SYSTEM, guardian))
     try:

@@ -20,7 +20,7 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.family import erased_list
 from tablewright.systems.parental.family.number_change import Reconcile, in_batches, off_devices
-from tablewright.systems.parental.model import AuditEntry, Child, Errand, Message
+from tablewright.systems.parental.model import AuditEntry, Child, FamilyTask, Message
 from tablewright.systems.parental.repository import Repository
 
 CHILDREN_LEFT = "children that are being erased"
@@ -33,32 +33,32 @@ class Erasing:
     def __init__(self, repository: Repository, reconcile: Reconcile, erased: ErasedList) -> None:
         self._repository, self._reconcile, self._erased = repository, reconcile, erased
 
-    def open(self, family_id: str) -> list[Errand]:
+    def open(self, family_id: str) -> list[FamilyTask]:
         """What is not finished for a family."""
-        return open_errands(self._repository, family_id)
+        return open_tasks(self._repository, family_id)
 
-    def last(self, errand: Errand) -> list[Write[Any]]:
+    def last(self, task: FamilyTask) -> list[Write[Any]]:
         """The writes that finish a task."""
         db = self._repository.db
-        writes: list[Write[Any]] = [d.errands.discard(errand.errand_id)]
-        if errand.kind in ("erase", "number"):
+        writes: list[Write[Any]] = []
+        if task.kind in ("erase", "number"):
             # Only now: while the record exists, no other child can be given the same id.
-            child = db.one(d.child_by_key(child=errand.child))
+            child = db.one(d.child_by_key(child=task.child))
             writes += [d.children.delete(child)] if child is not None else []
-        if errand.kind == "family":
-            family = db.one(d.families.get(errand.family_id), consistent=True)
+        if task.kind == "family":
+            family = db.one(d.families.get(task.family_id), consistent=True)
             is_closed = family is not None and family.closed_at is not None
             if family is not None and is_closed:
                 writes += [d.families.delete(family), d.reports.discard(family.family_id)]
-            others = [one for one in self.open(errand.family_id) if one.errand_id != errand.errand_id]
-            writes += [d.errands.discard(one.errand_id) for one in others]
+            others = [one for one in self.open(task.family_id) if one.task_id != task.task_id]
+            writes += [d.tasks.cancel(one.task_id) for one in others]
         return writes
 
     # --- a child ---
 
-    def child(self, errand: Errand) -> str | None:
+    def child(self, task: FamilyTask) -> str | None:
         """Everything of a child but its rules first: a device that is away must not keep the rest from going."""
-        db, key = self._repository.db, errand.child
+        db, key = self._repository.db, task.child
         child = db.one(d.child_by_key(child=key))
         if child is not None:
             self._erased.note(erased_list.child_entry(child))
@@ -93,8 +93,8 @@ class Erasing:
             d.actions.discard(key, one.occurred_at, one.action_id)
             for one in db.all(d.actions_of_child(child=key))
         )
-        words = (key, errand.source, errand.target)
-        self._forget(errand.family_id, [word for word in words if word])
+        words = (key, task.source, task.target)
+        self._forget(task.family_id, [word for word in words if word])
         if child is not None:
             self._forget_number(child)
         return waits_for
@@ -135,9 +135,9 @@ class Erasing:
 
     # --- a family ---
 
-    def family(self, errand: Errand) -> str | None:
+    def family(self, task: FamilyTask) -> str | None:
         """Everything of a family, once it cannot be undone any more."""
-        db, family_id = self._repository.db, errand.family_id
+        db, family_id = self._repository.db, task.family_id
         family = db.one(d.families.get(family_id), consistent=True)
         now = self._repository.now()
         if family is None or family.closes_at is None or family.closes_at > now:
@@ -152,10 +152,10 @@ class Erasing:
             db.write(d.invitations.discard(invitation.invitation_id))
         children = self._repository.children_of(family_id, released=True)
         for child in children:
-            begin(self._repository, child.child, Actor(errand.actor, "parent"))
+            begin(self._repository, child.child, Actor(task.actor, "parent"))
         if children:
             return CHILDREN_LEFT
-        if now < errand.settles_at:
+        if now < task.settles_at:
             return SETTLING  # the family is told by messages that have to leave before they go
         self._discard(d.codes.discard(one) for one in db.all(d.proofs_of_family(family_id=family_id)))
         self._discard(d.outbox.discard(one) for one in db.all(d.outbox.of(family_id)))
@@ -168,14 +168,14 @@ class Erasing:
 
     # --- a guardian ---
 
-    def guardian(self, errand: Errand) -> str | None:
+    def guardian(self, task: FamilyTask) -> str | None:
         """A guardian who left does not come back with a restored copy."""
-        self._erased.note(errand.target)
+        self._erased.note(task.target)
         return None
 
     # --- after a restore ---
 
-    def again(self) -> list[Errand]:
+    def again(self) -> list[FamilyTask]:
         """Start every erasure of the list whose subject is in the tables; returns the tasks."""
         return erased_list.again(self._repository, self._erased.ids(), begin)
 
@@ -191,29 +191,29 @@ def _is_later(event: Mapping[str, str], since: datetime | None) -> bool:
         return False
 
 
-def open_errands(repository: Repository, family_id: str) -> list[Errand]:
-    found = repository.db.all(d.open_errands())
-    return [errand for errand in found if errand.family_id == family_id]
+def open_tasks(repository: Repository, family_id: str) -> list[FamilyTask]:
+    found = d.tasks.open(repository.db)
+    return [task for task in found if task.family_id == family_id]
 
 
-def begin(repository: Repository, key: str, actor: Actor) -> Errand:
+def begin(repository: Repository, key: str, actor: Actor) -> FamilyTask:
     """The task that erases a child, started if there is none.
 
     The child first, so that nothing new can begin for it. Its name goes in the same moment.
     """
     before = repository.child(key)
-    running = [one for one in open_errands(repository, before.family_id) if key in (one.child, one.target)]
+    running = [one for one in open_tasks(repository, before.family_id) if key in (one.child, one.target)]
     if erasing := next((one for one in running if one.kind == "erase"), None):
         return erasing
     # What is on its way here from a number the child had goes as well, from where it is.
     former = [one.source for one in running if one.kind == "number" and one.target == key]
     rows = [before, *(one for old in former if (one := repository.db.one(d.child_by_key(child=old))))]
-    errand = repository.errand(
+    task = repository.task(
         "erase", before.family_id, actor, child=key, source=before.phone,
         target=before.child_name,
     )  # fmt: skip
     more = [
-        repository.errand(
+        repository.task(
             "erase", before.family_id, actor, child=old,
             source=old.partition("~")[0], target=before.child_name,
         )
@@ -222,11 +222,11 @@ def begin(repository: Repository, key: str, actor: Actor) -> Errand:
     repository.write(
         "CHILD",
         *(d.children.change(one, _erased(repository, one)) for one in rows),
-        *(d.errands.create(one) for one in (errand, *more)),
-        *(d.errands.discard(one.errand_id) for one in running),
+        *(d.tasks.add(one) for one in (task, *more)),
+        *(d.tasks.cancel(one.task_id) for one in running),
         repository.audit(before.family_id, rules.ERASED, "child erased", actor),
     )
-    return errand
+    return task
 
 
 def _erased(repository: Repository, child: Child) -> Child:

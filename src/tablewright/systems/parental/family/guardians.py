@@ -147,8 +147,8 @@ class Guardians:
             raise Conflict("OWNER_STAYS", words)
         audit = self._repository.audit(family_id, guardian.email, "guardian removed", actor, guardian)
         entry = erased_list.guardian_entry(guardian)
-        errand = self._repository.errand("guardian", family_id, actor, target=entry)
-        self._repository.write("GUARDIAN", d.guardians.delete(guardian), d.errands.create(errand), audit)
+        task = self._repository.task("guardian", family_id, actor, target=entry)
+        self._repository.write("GUARDIAN", d.guardians.delete(guardian), d.tasks.add(task), audit)
 
     def hand_over(self, family_id: str, subject: str, actor: Actor) -> Guardian:
         """Make another guardian the owner; the family's records get their address."""
@@ -163,7 +163,7 @@ class Guardians:
             d.guardians.change(before, before.model_copy(update={"role": role})),
             d.guardians.change(heir, owner),
             self._repository.audit(family_id, heir.email, "owner changed", actor, heir, owner),
-            *self._errand_for_address(family_id, before.email, heir.email, actor),
+            *self._task_for_address(family_id, before.email, heir.email, actor),
         )
         return owner
 
@@ -178,17 +178,17 @@ class Guardians:
             after = before.model_copy(update={"email": email})
             writes: list[Write[Any]] = [d.guardians.change(before, after)]
             if before.role == "owner":
-                writes += self._errand_for_address(place.family_id, before.email, email, actor)
+                writes += self._task_for_address(place.family_id, before.email, email, actor)
             audit = self._repository.audit(place.family_id, email, "e-mail changed", actor, before, after)
             self._repository.write("GUARDIAN", *writes, audit)
             changed.append(after)
         return changed
 
-    def _errand_for_address(self, family_id: str, old: str, new: str, actor: Actor) -> Sequence[Write[Any]]:
+    def _task_for_address(self, family_id: str, old: str, new: str, actor: Actor) -> Sequence[Write[Any]]:
         if old == new:
             return ()
-        errand = self._repository.errand("email", family_id, actor, source=old, target=new)
-        return (d.errands.create(errand),)
+        task = self._repository.task("email", family_id, actor, source=old, target=new)
+        return (d.tasks.add(task),)
 
     def _guardian(self, family_id: str, subject: str) -> Guardian:
         return self._repository.found(

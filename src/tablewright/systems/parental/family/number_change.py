@@ -13,7 +13,7 @@ from tablewright.design import Write
 from tablewright.mapping import AlreadyExists, Missing, Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.family.rounds import purge_of
-from tablewright.systems.parental.model import CHILD, Action, AuditEntry, Errand, Metric, Override, Policy
+from tablewright.systems.parental.model import CHILD, Action, AuditEntry, FamilyTask, Metric, Override, Policy
 from tablewright.systems.parental.policy import policies_by_app
 from tablewright.systems.parental.policy.overrides import next_id
 from tablewright.systems.parental.policy.policies import next_policy_id
@@ -33,20 +33,20 @@ class Moving:
 
     # --- e-mail (PC-D23) ---
 
-    def email(self, errand: Errand) -> str | None:
-        db, new = self._repository.db, errand.target
-        children = self._repository.children_of(errand.family_id, released=True)
+    def email(self, task: FamilyTask) -> str | None:
+        db, new = self._repository.db, task.target
+        children = self._repository.children_of(task.family_id, released=True)
         left = 0
         for child in children:
-            if child.parent_email == errand.source:
+            if child.parent_email == task.source:
                 db.write(d.children.change(child, child.model_copy(update={"parent_email": new})))
                 left += 1
             for policy in self._repository.policies_of(child.child, deleted=True):
-                if policy.parent_email == errand.source:
+                if policy.parent_email == task.source:
                     db.write(d.policies.change(policy, policy.model_copy(update={"parent_email": new})))
                     left += 1
         keys = {child.child for child in children}
-        for metric in list(db.all(d.metrics_of_parent(parent_email=errand.source))):
+        for metric in list(db.all(d.metrics_of_parent(parent_email=task.source))):
             # The same address may have another family too.
             if metric.child in keys:
                 move = d.metrics.update(metric.child, metric.date, metric.app_name)
@@ -56,22 +56,22 @@ class Moving:
 
     # --- number (PC-D24) ---
 
-    def release(self, errand: Errand) -> str | None:
-        return off_devices(self._repository, self._reconcile, errand.child)
+    def release(self, task: FamilyTask) -> str | None:
+        return off_devices(self._repository, self._reconcile, task.child)
 
-    def number(self, errand: Errand) -> str | None:
+    def number(self, task: FamilyTask) -> str | None:
         """Everything of a child under its new name; the old one is left with nothing."""
-        db, old, new = self._repository.db, errand.source, errand.target
+        db, old, new = self._repository.db, task.source, task.target
         for policy in self._repository.policies_of(old, deleted=True):
-            self._move_policy(policy, errand)
+            self._move_policy(policy, task)
         purges = list(db.all(d.purges_of_child(child=old)))
         self._batch(d.purges.discard(old, purge.policy_id) for purge in purges)
         gone = list(db.all(d.uses_of_child(child=old)))
         self._batch(d.uses.discard(old, use.app) for use in gone)
         for override in list(db.all(d.overrides_of_child(child=old))):
             self._move_override(override, new)
-        audit = list(db.all(d.audit.of(errand.family_id)))
-        renamed = _renamed(audit, errand)
+        audit = list(db.all(d.audit.of(task.family_id)))
+        renamed = _renamed(audit, task)
         actions = list(db.all(d.actions_of_child(child=old)))
         self._batch(d.actions.put(_moved_action(action, new, renamed)) for action in actions)
         self._batch(d.actions.discard(old, action.occurred_at, action.action_id) for action in actions)
@@ -82,7 +82,7 @@ class Moving:
             if whose == old:
                 subject = f"{new}{mark}{renamed.get(about, about)}"
                 db.write(d.audit.entries.put(entry.model_copy(update={"subject": subject})))
-        for message in list(db.all(d.outbox.of(errand.family_id))):
+        for message in list(db.all(d.outbox.of(task.family_id))):
             if old in message.children:
                 keys = [new if one == old else one for one in message.children]
                 self._repository.try_write(
@@ -102,10 +102,10 @@ class Moving:
     def _batch(self, writes: Iterable[Write[Any]]) -> None:
         in_batches(self._repository, writes)
 
-    def _move_policy(self, policy: Policy | None, errand: Errand) -> None:
+    def _move_policy(self, policy: Policy | None, task: FamilyTask) -> None:
         """A policy under the new name of its child; under another number, which is recorded, if its own is
         taken."""
-        db, child = self._repository.db, errand.target
+        db, child = self._repository.db, task.target
         policy_id = None if policy is None else policy.policy_id
         while policy is not None:
             policies_by_app.note(self._repository, child, policy.blocked_apps)
@@ -116,7 +116,7 @@ class Moving:
             if moved.policy_id != policy.policy_id:
                 subject = f"{child}/{moved.policy_id}"
                 writes.append(
-                    self._repository.audit(errand.family_id, subject, RENUMBERED, SYSTEM, policy, moved)
+                    self._repository.audit(task.family_id, subject, RENUMBERED, SYSTEM, policy, moved)
                 )
             try:
                 db.write(*writes)
@@ -159,13 +159,13 @@ class Moving:
         db.write(add, d.metrics.delete(metric))
 
 
-def _renamed(audit: Iterable[AuditEntry], errand: Errand) -> dict[str, str]:
+def _renamed(audit: Iterable[AuditEntry], task: FamilyTask) -> dict[str, str]:
     """The policies that have another number since they moved, as the record of it has them."""
     return {
         str(entry.before["policyId"]): str(entry.after["policyId"])
         for entry in audit
         if entry.action == RENUMBERED
-        and (entry.before.get(CHILD), entry.after.get(CHILD)) == (errand.source, errand.target)
+        and (entry.before.get(CHILD), entry.after.get(CHILD)) == (task.source, task.target)
     }
 
 

@@ -17,8 +17,8 @@ from tablewright.kit.messages import STORED_FIELDS
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.family import erasure
-from tablewright.systems.parental.family.tasks import Errands
-from tablewright.systems.parental.model import Action, Child, Errand, Metric, Policy
+from tablewright.systems.parental.family.tasks import FamilyTasks
+from tablewright.systems.parental.model import Action, Child, FamilyTask, Metric, Policy
 from tablewright.systems.parental.policy.windows import text as window_text
 from tablewright.systems.parental.repository import Repository
 
@@ -30,8 +30,8 @@ _HOURS = tuple(f"{hour:02}" for hour in range(24))
 class Privacy:
     """Export and erasure of a child. Who may is decided before (families.py)."""
 
-    def __init__(self, repository: Repository, errands: Errands) -> None:
-        self._repository, self._errands = repository, errands
+    def __init__(self, repository: Repository, tasks: FamilyTasks) -> None:
+        self._repository, self._tasks = repository, tasks
 
     def export(self, child: Child) -> dict[str, Any]:
         """Everything kept about a child."""
@@ -75,11 +75,10 @@ class Privacy:
             case "metrics":
                 return _csv(_METRIC, (_metric_row(one) for one in db.all(d.metrics_of_child(child=key))))
 
-    def erase(self, child: Child, actor: Actor) -> Errand:
+    def erase(self, child: Child, actor: Actor) -> FamilyTask:
         """Erase a child: what can be erased at once, the rest later; the returned task says what it waits for."""
-        errand = self._repository.retried(None, lambda: erasure.begin(self._repository, child.child, actor))
-        self._errands.step(errand)
-        return self._repository.db.one(d.errands.get(errand.errand_id), consistent=True) or errand
+        task = self._repository.retried(None, lambda: erasure.begin(self._repository, child.child, actor))
+        return self._tasks.run(task)
 
 
 def _shown(items: Iterable[BaseModel], without: frozenset[str] = frozenset()) -> list[dict[str, Any]]:

@@ -1,61 +1,27 @@
-"""What keeps the tables tidy: looking at every family some at a time, policies that go for good, parked records.
+"""What keeps the tables tidy: every family in a round, policies that go for good, parked records.
 
-Must hold: whatever there is of families, a run is short, and the next one, in whichever process, goes on where this one
-stopped. Elsewhere: when it runs, and what is done for whom is looked at (jobs.py).
+Elsewhere: rounds (kit/rounds.py), when they run and what is done for each child (jobs.py).
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 
-from tablewright.mapping import AlreadyExists, Missing, Stale, forget_parked
+from tablewright.kit.rounds import Stretch
+from tablewright.mapping import Missing, Stale, forget_parked
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.model import Child, Family, Policy, Purge, ReportDue, Walk
+from tablewright.systems.parental.model import Child, Family, Policy, Purge, ReportDue
 from tablewright.systems.parental.policy import policies_by_app
 from tablewright.systems.parental.policy.policies import PURGE_AFTER
 from tablewright.systems.parental.repository import Repository
 
-A_ROUND = timedelta(days=1)
 PARKED_KEPT = timedelta(days=30)
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """The families to look at now with their children, and where the walk is afterwards."""
-
-    families: tuple[Family, ...]
-    children: tuple[Child, ...]
-    before: Walk | None
-    after: Walk
-
-
-def next_stretch(repository: Repository, name: str, at_most: int) -> Stretch | None:
-    """The children of the next families of a walk, released ones too; None while it is not time for another round."""
-    before, now = repository.db.one(d.walks.get(name), consistent=True), repository.now()
-    is_over = before is None or before.after is None
-    if before is not None and is_over and now < before.began_at + A_ROUND:
-        return None
-    began_at = now if before is None or is_over else before.began_at
-    query = d.families_after(after=None if before is None else before.after)
-    families = list(islice(repository.db.all(query), at_most))
-    children = [
-        child
-        for family in families
-        for child in repository.children_of(family.family_id, released=True)
-    ]  # fmt: skip
-    after = families[-1].family_id if len(families) == at_most else None
-    walk = Walk(name=name, after=after, began_at=began_at, version=before.version if before else 1)
-    return Stretch(tuple(families), tuple(children), before, walk)
-
-
-def walked(repository: Repository, stretch: Stretch) -> None:
-    """Note how far it went, after it was done: who dies in between has it done again."""
-    before, after = stretch.before, stretch.after
-    # Another process did the same stretch: then it is already noted.
-    with suppress(AlreadyExists, Stale, Missing):
-        repository.db.write(d.walks.create(after) if before is None else d.walks.change(before, after))
+def next_families(repository: Repository, after: str | None, at_most: int) -> Stretch[Family]:
+    """The families after one, in the order of their ids."""
+    families = list(islice(repository.db.all(d.families_after(after=after)), at_most))
+    return Stretch(families, families[-1].family_id if len(families) == at_most else None)
 
 
 def mend_families(repository: Repository, families: Sequence[Family]) -> None:

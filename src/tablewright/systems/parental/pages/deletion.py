@@ -18,7 +18,7 @@ from tablewright.systems.parental.pages.words import date_at
 
 def closing_router(pages: ParentalPages) -> APIRouter:
     router = pages.router()
-    closing = pages.parental.closing
+    closing = pages.parental.deletion
 
     def show(request: Request, id: str, form: Form, status: int = 200) -> Response:
         plan = closing.plan(id, pages.actor(request))

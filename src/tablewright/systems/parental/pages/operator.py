@@ -25,7 +25,7 @@ OPERATOR_PAGES = (
     Nav("Rules", "rules", ROLES, icon="pattern"),
     Nav("App registry", "registry", ROLES, icon="apps"),
     Nav("Quarantine", "quarantine", ROLES, icon="box"),
-    Nav("Background jobs", "errands", ROLES, icon="clock"),
+    Nav("Background jobs", "tasks", ROLES, icon="clock"),
 )
 
 

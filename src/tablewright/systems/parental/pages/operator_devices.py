@@ -18,8 +18,8 @@ from tablewright.pages.layout import Crumb
 from tablewright.pages.words import plural
 from tablewright.systems.parental.api.bodies.operators import DeviceChange, NewDevice
 from tablewright.systems.parental.enforcement import monitoring
+from tablewright.systems.parental.enforcement.device_audit import Verified
 from tablewright.systems.parental.enforcement.meters import Measured, Times
-from tablewright.systems.parental.enforcement.reconciler import Verified
 from tablewright.systems.parental.firewall import removal
 from tablewright.systems.parental.firewall.devices import GUARDS_DNS
 from tablewright.systems.parental.firewall.driver import PREFIX, FirewallMistake

@@ -5,11 +5,10 @@ from fastapi import APIRouter, Depends, Request, Response
 from tablewright.edge.errors import NotFound
 from tablewright.pages.lists import AFTER, Listing, here
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.api.bodies.enforcement import failing_view
+from tablewright.systems.parental.api.bodies.enforcement import failure_view
+from tablewright.systems.parental.enforcement.history import FailingRule
 from tablewright.systems.parental.model import Action, OpenStatus, RuleMapping
 from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages, app_words
-
-PAGE = 25
 
 
 def failures_router(pages: OperatorPages) -> APIRouter:
@@ -20,7 +19,7 @@ def failures_router(pages: OperatorPages) -> APIRouter:
     def failures(request: Request, show: str = "") -> Response:
         status: OpenStatus = "pending" if show == "waiting" else "failed"
         after = request.query_params.get(AFTER)
-        found = parental.failing.page(pages.actor(request), status, PAGE, after)
+        found = parental.records.failing_rules(pages.actor(request), status, after)
         return pages.page(
             request,
             "failures",
@@ -30,7 +29,7 @@ def failures_router(pages: OperatorPages) -> APIRouter:
                 next=here(request, after=found.next) if found.next else None,
                 first=here(request, after=None) if after else None,
             ),
-            failing=[failing_view(one) for one in found.items],
+            failing=[_shown(one) for one in found.items],
             show=show,
             names={device.device_id: device.name for device in parental.devices.all()},
         )
@@ -53,6 +52,17 @@ def failures_router(pages: OperatorPages) -> APIRouter:
         return pages.console.go(f"{HOME}/failures", retried_words(action, rule), "good" if is_done else "bad")
 
     return router
+
+
+def _shown(rule: FailingRule) -> dict[str, object]:
+    return {
+        **failure_view(rule.newest).model_dump(),
+        "tried": rule.tried,
+        "since": rule.since,
+        "last_at": rule.newest.occurred_at,
+        "next_try_at": rule.next_try_at,
+        "latest": rule.latest,
+    }
 
 
 def retried_words(action: Action, rule: RuleMapping | None) -> str:

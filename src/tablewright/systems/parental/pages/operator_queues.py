@@ -1,6 +1,7 @@
 """What is waiting: blocked events that match no child, and background jobs that are not finished."""
 
 from collections.abc import Mapping
+from itertools import islice
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -12,7 +13,7 @@ from tablewright.systems.parental.blocked import ingest
 from tablewright.systems.parental.blocked.ingest import Counted
 from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages
 
-ERRANDS = {
+TASKS = {
     "email": ("Change of e-mail address", "Updates rules and statistics with the new address."),
     "guardian": ("Guardian left", "Adds them to the list that is applied after a restore."),
     "number": ("Change of number", "Moves everything about a child to its new number."),
@@ -20,7 +21,7 @@ ERRANDS = {
     "erase": ("Erasure of a child", "Removes its firewall rules, then everything else."),
     "family": ("Deletion of a family", "Erases its children, then everything else."),
 }
-MOST_EVENTS = 10
+MOST_EVENTS, MOST_FINISHED = 10, 20
 REASONS = {
     ingest.NOBODYS_NUMBER: "No child has this number",
     ingest.NOBODYS_ADDRESS: "No child has this address",
@@ -33,7 +34,7 @@ REASONS = {
 
 def queues_router(pages: OperatorPages) -> APIRouter:
     router = pages.router()
-    gather(router, (part(pages) for part in (_quarantine, _errands)))
+    gather(router, (part(pages) for part in (_quarantine, _tasks)))
     return router
 
 
@@ -92,28 +93,29 @@ def counted_words(counted: Counted) -> tuple[str, bool]:
     return f"{plural(counted.counted, 'request')} counted.{left}", True
 
 
-def _errands(pages: OperatorPages) -> APIRouter:
+def _tasks(pages: OperatorPages) -> APIRouter:
     router = pages.router()
     parental = pages.parental
 
-    @router.get("/errands", dependencies=[Depends(pages.operator)])
-    def errands(request: Request) -> Response:
-        listing = pages.list(request, d.open_errands())
+    @router.get("/tasks", dependencies=[Depends(pages.operator)])
+    def tasks(request: Request) -> Response:
+        listing = pages.list(request, d.tasks.by_state(state="OPEN"))
         return pages.page(
             request,
-            "errands",
+            "tasks",
             title="Background jobs",
             listing=listing,
-            words=lambda kind: ERRANDS.get(kind, (kind.capitalize(), "")),
+            words=lambda kind: TASKS.get(kind, (kind.capitalize(), "")),
             now=parental.repository.now(),
+            finished=list(islice(parental.repository.db.all(d.tasks.history()), MOST_FINISHED)),
         )
 
-    @router.post("/errands/run", dependencies=[Depends(pages.operator)])
+    @router.post("/tasks/run", dependencies=[Depends(pages.operator)])
     def run() -> Response:
-        finished = jobs.run_errands(parental)
+        finished = jobs.run_tasks(parental)
         said = f"Each job ran one step; {plural(finished, 'job')} finished."
-        if parental.lanes.is_open:
+        if parental.queues.is_open:
             said = "Each job runs one step now; jobs that need a firewall wait for their turn."
-        return pages.console.go(f"{HOME}/errands", said)
+        return pages.console.go(f"{HOME}/tasks", said)
 
     return router

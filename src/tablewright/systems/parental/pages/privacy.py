@@ -179,12 +179,10 @@ def _erase(pages: ParentalPages) -> APIRouter:
         if form.get("name").strip().casefold() != look.child.child_name.casefold():
             words = f"Type {look.child.child_name} to confirm."
             return show(request, look, Form({"name": "", **form.values}).wrong("name", words), 422)
-        errand = pages.parental.privacy.erase(look.child, look.actor)
+        task = pages.parental.privacy.erase(look.child, look.actor)
         said = f"Everything about {look.child.child_name} was erased. {BACKUPS}"
-        if errand.waits_for:
-            said = (
-                f"{look.child.child_name} is being erased. Still waiting for: {errand.waits_for}. {BACKUPS}"
-            )
+        if task.note:
+            said = f"{look.child.child_name} is being erased. Still waiting for: {task.note}. {BACKUPS}"
         return pages.console.go(HOME, said, "note")
 
     return router

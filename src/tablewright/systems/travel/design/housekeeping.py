@@ -6,6 +6,7 @@ from tablewright.design import Data, Keys, Load, Retention, begins, between
 from tablewright.kit.audit import audit as audit_log
 from tablewright.kit.outbox import ByOwner
 from tablewright.kit.outbox import outbox as outbox_in
+from tablewright.kit.rounds import add_rounds
 from tablewright.systems.travel.design.accounts import codes, devices, email_identities, profiles
 from tablewright.systems.travel.design.base import AUDIT_KEPT, TRAVEL, gsi1, gsi2, table
 from tablewright.systems.travel.design.sync import changes, heads, operations, receipts
@@ -24,13 +25,12 @@ __all__ = [
     "erasures_due",
     "history_of",
     "outbox",
-    "walks",
+    "rounds",
 ]
 
 
 def erasure_key(erasure_id: str) -> None: ...
 def block_key(user_id: str, blocked_id: str) -> None: ...
-def walk_key(name: str) -> None: ...
 
 
 audit = audit_log(
@@ -84,16 +84,7 @@ blocks = table.entity(
     retention=Retention(None, "while the account is there"),
     load={"put": Load(per_month=100, item_bytes=200)},
 )
-walks = table.entity(
-    Walk,
-    walk_key,
-    tag="walk",
-    pk="WALK#{name}",
-    sk="WALK",
-    version="version",
-    retention=Retention(None, "so that a job continues where it stopped"),
-    load={"change": Load(per_month=50_000, item_bytes=150)},
-)
+rounds = add_rounds(table, Walk)
 
 
 # --- access patterns ---

@@ -8,7 +8,6 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from tablewright.systems.parental.blocked.dashboard import Dashboard
-from tablewright.systems.parental.enforcement.failing_rules import Failing
 from tablewright.systems.parental.enforcement.plan import AppStatus
 from tablewright.systems.parental.model import Action, RuleMapping, RuleStatus, Value
 from tablewright.systems.parental.rules import masked
@@ -54,38 +53,6 @@ def failure_view(action: Action) -> FailureView:
 def failure_id(action: Action) -> str:
     """The key of a failure in the list, without the child."""
     return f"{int(action.occurred_at.timestamp() * 1000):x}.{action.action_id}"
-
-
-class FailingView(Value):
-    """A failed or waiting rule, for operators. `failure_id` is its newest attempt; `tried` counts those made."""
-
-    failure_id: str
-    child: str
-    device_id: str | None = None
-    rule_id: str | None = None
-    action: str
-    app_name: str
-    private_ip: str = Field(alias="privateIP")
-    status: str
-    error_message: str | None = None
-    tried: int
-    since: datetime
-    last_at: datetime
-    next_try_at: datetime | None = None
-    latest: list[FailureView]
-
-
-def failing_view(failing: Failing) -> FailingView:
-    newest = failure_view(failing.newest)
-    shared = FailingView.model_fields.keys() & FailureView.model_fields.keys()
-    return FailingView(
-        **{name: getattr(newest, name) for name in shared},
-        tried=failing.tried,
-        since=failing.since,
-        last_at=failing.newest.occurred_at,
-        next_try_at=failing.next_try_at,
-        latest=[failure_view(action) for action in failing.latest],
-    )
 
 
 class RuleView(Value):

@@ -5,11 +5,11 @@ from datetime import datetime
 from pydantic import Field
 
 from tablewright.systems.parental.api.bodies.common import Body, Moment
-from tablewright.systems.parental.family.deletion import ClosingPlan
+from tablewright.systems.parental.family.deletion import DeletionPlan
 from tablewright.systems.parental.model import (
     Child,
-    Errand,
     Family,
+    FamilyTask,
     Guardian,
     Invitation,
     Outage,
@@ -69,7 +69,7 @@ class FamilyDeletion(Value):
     backups: str
 
 
-def family_deletion(plan: ClosingPlan, backups: str) -> FamilyDeletion:
+def family_deletion(plan: DeletionPlan, backups: str) -> FamilyDeletion:
     return FamilyDeletion(
         name=plan.family.name,
         is_on_its_way=plan.family.closes_at is not None,
@@ -187,5 +187,5 @@ class Erasing(Value):
     backups: str
 
 
-def erasing(errand: Errand, backups: str) -> Erasing:
-    return Erasing(waits_for=errand.waits_for, finished_after=errand.settles_at, backups=backups)
+def erasing(task: FamilyTask, backups: str) -> Erasing:
+    return Erasing(waits_for=task.note, finished_after=task.settles_at, backups=backups)

@@ -1,4 +1,4 @@
-"""Jobs as they run by themselves, in lanes, and firewalls that answer no more: for tests of who waits for whom."""
+"""Jobs as they run by themselves, in queues, and firewalls that answer no more: for tests of who waits for whom."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def watched(rig: Rig, hanging: Hanging | None = None) -> Iterator[None]:
     thread = threading.Thread(target=due.watch, args=(rig, stop, 0.02))
     thread.start()
     try:
-        assert within(lambda: rig.lanes.is_open)
+        assert within(lambda: rig.queues.is_open)
         yield
     finally:
         if hanging is not None:
@@ -52,4 +52,4 @@ def watched(rig: Rig, hanging: Hanging | None = None) -> Iterator[None]:
         stop.set()
         thread.join(PATIENCE)
     assert not thread.is_alive()
-    assert [one.name for one in threading.enumerate() if one.name.startswith("tablewright-lane")] == []
+    assert [one.name for one in threading.enumerate() if one.name.startswith("tablewright-queue")] == []
