@@ -93,7 +93,9 @@ def test_lists_pages_and_duplicates_of_a_stranger_s_client(fmcapi: Any, served: 
 
 
 def test_a_stranger_s_client_and_ours_see_the_same_dynamic_objects(fmcapi: Any, served: Served) -> None:
-    driver = CiscoFmc(fake_fmc.options(served, waits=Waits(poll=0.01, listed=1.0)), real_world())
+    driver = CiscoFmc(
+        fake_fmc.connection(served), served.fmc.policy_id, real_world(), waits=Waits(poll=0.01, listed=1.0)
+    )
     try:
         made = driver.ensure(rule())
         assert driver.deploy().was_needed

@@ -19,7 +19,7 @@ Elsewhere: requests, tokens and limits (fmc_client.py), what objects say (fmc_re
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -69,38 +69,25 @@ FRESH = timedelta(seconds=60)
 USED_STEP, UNUSED_AFTER = timedelta(days=7), timedelta(days=30)
 
 
-@dataclass(frozen=True, slots=True)
-class FmcOptions:
-    """An access policy of an FMC, and how our rules stand in it.
-
-    Our rules go to the mandatory section, or into `category` of it: one below the operator's own blocks keeps those in
-    force for what a family allows. `devices` are the ids of those to deploy to; else all the policy is assigned to.
-    """
-
-    connection: Connection
-    access_policy_id: str
-    category: str = ""
-    devices: tuple[str, ...] = ()
-    sees_quic_names: bool = False
-    syslog: bool = False
-    waits: Waits = field(default_factory=Waits)
-
-
 class CiscoFmc:
-    """The driver. It owns a connection: close it."""
+    """The driver of an access policy of an FMC: our rules stand in its mandatory section. Close it."""
 
     needs_deploy = True
 
     def __init__(
-        self, options: FmcOptions, world: World, *, sleep: Callable[[float], None] = time.sleep
+        self,
+        connection: Connection,
+        access_policy_id: str,
+        world: World,
+        *,
+        waits: Waits | None = None,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._options, self._world, self._sleep = options, world, sleep
-        self._fmc = FmcClient(options.connection, world, sleep)
-        self._policy = f"/policy/accesspolicies/{options.access_policy_id}"
+        self._world = world
+        self._fmc = FmcClient(connection, world, sleep)
+        self._policy = f"/policy/accesspolicies/{access_policy_id}"
         self._last: Known | None = None
-        self._deployments = Deployments(
-            self._fmc, options.access_policy_id, options.devices, options.waits, sleep
-        )
+        self._deployments = Deployments(self._fmc, access_policy_id, waits or Waits(), sleep)
 
     def ensure(self, rule: Rule) -> DeviceRule:
         """Make the rule, or make the one of that name equal to it."""
@@ -196,27 +183,6 @@ class CiscoFmc:
     def close(self) -> None:
         """Let go of the connection."""
         self._fmc.close()
-
-    def counts(self) -> dict[str, int]:
-        """How often each content blocked, by its label, on all devices. Whom it blocked only connection events tell."""
-        known = self._known()
-        label_of = {
-            rule["id"]: app.label
-            for app in known.apps.values()
-            for rule in known.rules.get(app.source, [])
-            if rule.get("action") != "ALLOW"
-        }
-        counted: dict[str, int] = {}
-        for device in self._deployments.targets():
-            # The FMC wants this filter in quotation marks.
-            asked = f'"deviceId:{device}"'
-            for one in self._fmc.pages(
-                f"{self._policy}/operational/hitcounts", filter=asked, expanded="true"
-            ):
-                label = label_of.get(one.get("rule", {}).get("id", ""))
-                if label is not None:
-                    counted[label] = counted.get(label, 0) + int(one.get("hitCount", 0))
-        return counted
 
     # --- what the FMC has of ours ---
 
@@ -329,20 +295,11 @@ class CiscoFmc:
             "DynamicObject",
         )
         self._delete_rules(known.rules.get(source.id, []))
-        options = self._options
-        rules = access_rules(
-            content,
-            source,
-            self._fqdns(content.fqdns()),
-            sees_quic_names=options.sees_quic_names,
-            syslog=options.syslog,
-        )
-        # Before a rule means in that rule's section and category.
+        rules = access_rules(content, source, self._fqdns(content.fqdns()))
+        # Before a rule means in that rule's section.
         where: dict[str, str | int] = {"section": "mandatory"}
         if (before := self._first_after(content.rank, content.key)) is not None:
             where = {"insertBefore": before}
-        elif options.category:
-            where = {"category": options.category}
         self._fmc.post(f"{self._policy}/accessrules", rules, bulk="true", **where)
         known = self._known(timedelta(0))
         old = known.apps.get(content.key)

@@ -25,7 +25,7 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.enforcement.meters import Answer, Meters
 from tablewright.systems.parental.errors import BadRequest, Conflict, Refused, VersionConflict
-from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc, FmcOptions
+from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc
 from tablewright.systems.parental.firewall.device_secrets import WITH_SECRET, DeviceSecrets, Secret
 from tablewright.systems.parental.firewall.driver import (
     FirewallDriver,
@@ -40,7 +40,6 @@ from tablewright.systems.parental.firewall.driver import (
 from tablewright.systems.parental.firewall.endpoints import endpoint, is_local
 from tablewright.systems.parental.firewall.fmc_client import Connection
 from tablewright.systems.parental.firewall.gateway import options_in
-from tablewright.systems.parental.firewall.nft_script import Guard
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.model import Device
@@ -477,20 +476,14 @@ def open_driver(home: Path, world: World, secret_of: Callable[[Device], Secret])
                 reached = Connection(
                     device.address, secret.user, secret.password, may_be_local=is_local(secret.endpoint.host)
                 )
-                return CiscoFmc(FmcOptions(reached, device.access_policy_id), world)
+                return CiscoFmc(reached, device.access_policy_id, world)
 
     return opened
 
 
 def gateway_options(home: Path, device: Device) -> NftOptions:
     """How an nftables gateway is driven and heard; its directory may hold a file that says more (gateway.py)."""
-    return options_in(home / _directory(device), device.address or None, guard_of(device))
-
-
-def guard_of(device: Device) -> Guard:
-    """A device's DNS filter, as its driver takes it."""
-    told = device.guard
-    return Guard(tuple(told.safe), tuple(told.guarded), told.refuses_encrypted_dns)
+    return options_in(home / _directory(device), device.address or None, device.guard)
 
 
 def _directory(device: Device) -> str:

@@ -5,12 +5,11 @@ Without it a gateway works, learning names from the machine's DNS server. All of
 
     {"namespace": "lan",
      "dnsmasq": {"config": "/etc/dnsmasq.d/tablewright.conf", "restart": ["systemctl", "restart", "dnsmasq"]},
-     "dnsServer": "127.0.0.1", "logGroup": 5, "leaseMinutes": 90}
+     "dnsServer": "127.0.0.1", "logGroup": 5}
 
 Elsewhere: which networks' DNS is guarded, which operators set with the device (model.DnsGuard).
 """
 
-from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
@@ -20,8 +19,8 @@ from pydantic.alias_generators import to_camel
 
 from tablewright.systems.parental.firewall.dns import Dnsmasq, Names, Resolver, restart_by
 from tablewright.systems.parental.firewall.driver import Rejected
-from tablewright.systems.parental.firewall.nft_script import Guard
 from tablewright.systems.parental.firewall.nftables import LOG_GROUP, NftOptions
+from tablewright.systems.parental.model import DnsGuard
 
 FILE = "gateway.json"
 _OF_THE_DEVICE = frozenset(("safe", "guarded", "refusesEncryptedDns"))
@@ -43,10 +42,9 @@ class _Gateway(_Setting):
     dnsmasq: _DnsmasqSetting | None = None
     dns_server: _Address | None = None
     log_group: int = Field(default=LOG_GROUP, ge=0, le=65535)
-    lease_minutes: float | None = Field(default=None, gt=0)
 
 
-def options_in(directory: Path, namespace: str | None = None, guard: Guard | None = None) -> NftOptions:
+def options_in(directory: Path, namespace: str | None = None, guard: DnsGuard | None = None) -> NftOptions:
     """The options of the gateway whose directory this is; a namespace in the file goes before the one given."""
     file = directory / FILE
     try:
@@ -60,10 +58,9 @@ def options_in(directory: Path, namespace: str | None = None, guard: Guard | Non
     return NftOptions(
         directory=directory,
         names=_names(given, inside),
-        guard=guard or Guard(),
+        guard=guard or DnsGuard(),
         namespace=inside,
         log_group=given.log_group,
-        lease=None if given.lease_minutes is None else timedelta(minutes=given.lease_minutes),
     )
 
 

@@ -20,12 +20,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import ip_address
-from typing import Any
 
 from tablewright.systems.parental.firewall import nft_words as w
 from tablewright.systems.parental.firewall.dns import ENCRYPTED_DNS_ADDRESSES
 from tablewright.systems.parental.firewall.driver import PortOf, Rejected, Rule
 from tablewright.systems.parental.firewall.nft import Command
+from tablewright.systems.parental.model import DnsGuard
 
 # Before the usual filter (0) and after connections are found again (-200).
 PRIORITY = -10
@@ -36,16 +36,6 @@ _CHAINS = ("r", "q", "x", "y", "z")
 _DNS = (PortOf("TCP", 53), PortOf("UDP", 53))
 _TLS_DNS = (PortOf("TCP", 853), PortOf("UDP", 853), PortOf("UDP", 8853))
 _HTTPS = (PortOf("TCP", 443), PortOf("UDP", 443))
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """What the table does besides rules. `safe` networks are never blocked; of the `guarded` ones every question for a
-    name is answered by the gateway, whomever it was sent to; `refuses_encrypted_dns` for those, so that it is asked."""
-
-    safe: tuple[str, ...] = ()
-    guarded: tuple[str, ...] = ()
-    refuses_encrypted_dns: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +78,7 @@ def source_chain(source: str) -> str:
 # --- transactions ---
 
 
-def base(guard: Guard) -> list[Command]:
+def base(guard: DnsGuard) -> list[Command]:
     """The table and what is in it without any rule; where it is there already, it is put right."""
     made = [w.add("table", family=w.FAMILY, name=w.TABLE)]
     made += [
@@ -158,27 +148,20 @@ def rule_made(
     return made
 
 
-def source_made(source: str, ids: Sequence[str], lease: timedelta | None = None) -> list[Command]:
+def source_made(source: str, ids: Sequence[str]) -> list[Command]:
     """The chains of an address, with the rules it has; without any, they go."""
     version, there, back = ip_address(source).version, source_chain(source), "b" + source_chain(source)[1:]
     made = [*w.chain(there, {}), *w.chain(back, {})]
-    # Added before it is deleted: the element may have expired, and deleting a missing element is an error.
     elements = [
-        ("sources", _element(source, there, lease)),
-        ("backs", _element(source, back, lease)),
-    ]
-    made += [w.add("element", name=f"{name}{version}", elem=[element]) for name, element in elements]
-    if ids and lease is None:
-        return [*made, *_jumps(there, back, ids)]
-    made += [
-        {"delete": {"element": {**w.named(f"{name}{version}"), "elem": [_element(source, chain, None)]}}}
+        {**w.named(f"{name}{version}"), "elem": [[source, {"jump": {"target": chain}}]]}
         for name, chain in (("sources", there), ("backs", back))
     ]
-    if not ids:
-        return [*made, *({"delete": {"chain": w.named(chain)}} for chain in (there, back))]
-    # A lease restarts only for an element that is added again.
-    made += [w.add("element", name=f"{name}{version}", elem=[element]) for name, element in elements]
-    return [*made, *_jumps(there, back, ids)]
+    # Added before they are deleted: deleting a missing element is an error.
+    made += [{"add": {"element": element}} for element in elements]
+    if ids:
+        return [*made, *_jumps(there, back, ids)]
+    made += [{"delete": {"element": element}} for element in elements]
+    return [*made, *({"delete": {"chain": w.named(chain)}} for chain in (there, back))]
 
 
 def links(id: str, source: str) -> list[tuple[str, Command]]:
@@ -226,7 +209,7 @@ def log_prefix(rule: Rule) -> str:
 # --- parts of rules ---
 
 
-def _ways_around(guard: Guard) -> list[Command]:
+def _ways_around(guard: DnsGuard) -> list[Command]:
     """To those whose DNS is ours to answer no other is left; DNS inside TLS or HTTPS only if that was asked for."""
     refuse, made = w.goto("refuse"), []
     for version in (4, 6):
@@ -247,7 +230,7 @@ def _ways_around(guard: Guard) -> list[Command]:
     return made
 
 
-def _redirect(guard: Guard) -> list[Command]:
+def _redirect(guard: DnsGuard) -> list[Command]:
     """Redirects DNS queries to the gateway. Without guarded networks the chain is deleted, it may exist from before."""
     hook = {"type": "nat", "hook": "prerouting", "prio": -105, "policy": "accept"}
     made = w.chain("dns", hook)
@@ -318,10 +301,3 @@ def _jumps(there: str, back: str, ids: Sequence[str]) -> list[Command]:
         made.append(w.rule(there, {"jump": {"target": f"r_{id}"}}))
         made.append(w.rule(back, {"jump": {"target": f"y_{id}"}}))
     return made
-
-
-def _element(source: str, chain: str, lease: timedelta | None) -> list[Any]:
-    verdict = {"jump": {"target": chain}}
-    if lease is None:
-        return [source, verdict]
-    return [{"elem": {"val": source, "timeout": max(1, round(lease.total_seconds()))}}, verdict]

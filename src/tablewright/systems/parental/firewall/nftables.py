@@ -16,7 +16,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,6 @@ from tablewright.systems.parental.firewall.netlink import counters, open_netfilt
 from tablewright.systems.parental.firewall.nft import Absent, Command, Nft, parts
 from tablewright.systems.parental.firewall.nft_script import (
     Card,
-    Guard,
     addresses_for,
     base,
     card,
@@ -52,6 +50,7 @@ from tablewright.systems.parental.firewall.nft_script import (
     source_made,
 )
 from tablewright.systems.parental.firewall.nft_words import FAMILY, TABLE, by_map
+from tablewright.systems.parental.model import DnsGuard
 
 LOG_GROUP = 5
 # By which side of a packet, through which map.
@@ -62,17 +61,14 @@ WAYS_IN = (("saddr", "sources"), ("daddr", "backs"))
 class NftOptions:
     """How a gateway is driven.
 
-    `directory` is where the driver keeps what it must know after a restart (names that were ever blocked). With a
-    `lease` a rule that is neither asked for nor read for so long expires: a gateway whose service died unblocks its
-    children. Without, it keeps its last state.
+    `directory` is where the driver keeps what it must know after a restart (names that were ever blocked).
     """
 
     directory: Path
     names: Names = field(default_factory=Resolver)
-    guard: Guard = field(default_factory=Guard)
+    guard: DnsGuard = field(default_factory=DnsGuard)
     namespace: str | None = None
     log_group: int = LOG_GROUP
-    lease: timedelta | None = None
     seconds: float = 30.0
 
 
@@ -113,11 +109,9 @@ class NftablesFirewall:
             script = rule_made(rule, self._options.log_group, old, counted)
             if old is not None and old.source != source:
                 # Gone from there and come here in one transaction.
-                script += source_made(
-                    old.source, _of_source(found, old.source, without=id), self._options.lease
-                )
+                script += source_made(old.source, _of_source(found, old.source, without=id))
             ids = sorted({*_of_source(found, source), id})
-            script += source_made(source, ids, self._options.lease)
+            script += source_made(source, ids)
             self._run([*base(self._options.guard), *sets_for(names), *script])
         return DeviceRule(id, rule.name, source, rule.digest, counted[0])
 
@@ -129,23 +123,20 @@ class NftablesFirewall:
             if gone is not None:
                 source = gone.card.source
                 left = _of_source(found, source, without=device_rule_id)
-                self._run([*source_made(source, left, self._options.lease), *rule_gone(device_rule_id)])
+                self._run([*source_made(source, left), *rule_gone(device_rule_id)])
 
     def get(self, device_rule_id: str) -> DeviceRule | None:
-        """A rule that is in force, by its id; what is only half there is not. To read it renews its lease."""
+        """A rule that is in force, by its id; what is only half there is not."""
         with self._alone():
-            found = self._rules()
-            one = found.get(device_rule_id)
+            one = self._rules().get(device_rule_id)
             if one is None or not self._is_in_force(device_rule_id, one.card):
                 return None
-            self._renew(found, [one.card.source])
             return _told(device_rule_id, one)
 
     def list(self, prefix: str = PREFIX) -> Sequence[DeviceRule]:
-        """All rules in force whose name begins so, by name. To read them renews their leases."""
+        """All rules in force whose name begins so, by name."""
         with self._alone():
-            found = self._rules()
-            asked = {id: one for id, one in found.items() if one.card.name.startswith(prefix)}
+            asked = {id: one for id, one in self._rules().items() if one.card.name.startswith(prefix)}
             live = self._live_sources() if asked else frozenset()
             chains = self._chains() if asked else {}
             chosen = {
@@ -153,7 +144,6 @@ class NftablesFirewall:
                 for id, one in asked.items()
                 if one.card.source in live and _is_whole(id, one.card, chains)
             }
-            self._renew(found, sorted({one.card.source for one in chosen.values()}))
         return sorted((_told(id, one) for id, one in chosen.items()), key=lambda rule: rule.name)
 
     def deploy(self) -> Deployed:
@@ -198,12 +188,6 @@ class NftablesFirewall:
             self._rules()
             self._is_prepared = False
             self._learn(())
-
-    def erase(self) -> None:
-        """Take the whole table away, all rules with it."""
-        with self._alone():
-            self._run([{"add": {"table": _TABLE}}, {"delete": {"table": _TABLE}}])
-            self._forget()
 
     def _run(self, script: Sequence[Command]) -> None:
         """All of it or nothing."""
@@ -291,7 +275,7 @@ class NftablesFirewall:
             source
             for version in led
             for table in parts(self._nft.ask("list", "map", FAMILY, TABLE, f"sources{version}") or {}, "map")
-            for source in map(_key, table.get("elem", ()))
+            for source, _ in table.get("elem", ())
         )
 
     def _is_in_force(self, id: str, card: Card) -> bool:
@@ -309,20 +293,12 @@ class NftablesFirewall:
     def _chain(self, name: str) -> Sequence[dict[str, Any]]:
         return parts(self._nft.ask("-t", "list", "chain", FAMILY, TABLE, name) or {}, "rule")
 
-    def _renew(self, found: dict[str, _Found], sources: Iterable[str]) -> None:
-        if self._options.lease is not None:
-            for source in sources:
-                self._run(source_made(source, _of_source(found, source), self._options.lease))
-
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """One process at a time reads and then writes; the kernel only makes each of the two atomic."""
         with open(self._options.directory / "lock", "w") as door:
             fcntl.flock(door, fcntl.LOCK_EX)
             yield
-
-
-_TABLE = {"family": FAMILY, "name": TABLE}
 
 
 def _check(rule: Rule) -> None:
@@ -359,9 +335,3 @@ def _is_whole(id: str, card: Card, chains: Mapping[str, Sequence[Command]]) -> b
 
 def _of_source(found: dict[str, _Found], source: str, without: str = "") -> list[str]:
     return sorted(id for id, one in found.items() if one.card.source == source and id != without)
-
-
-def _key(element: Any) -> str:
-    """The address of an element of a map, with or without a timeout."""
-    key = element[0]
-    return str(key["elem"]["val"] if isinstance(key, dict) else key)
