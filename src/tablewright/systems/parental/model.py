@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from tablewright.systems.parental.policy.shared_networks import not_enforced
+from tablewright.systems.parental.policy.destinations import not_enforced
 
 Protocol = Literal["TCP", "UDP"]
 Day = Literal["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"]

@@ -20,7 +20,7 @@ from tablewright.systems.parental.enforcement import monitoring
 from tablewright.systems.parental.enforcement.apply import KEPT_CLAIM
 from tablewright.systems.parental.enforcement.queue import Lanes, Task, enqueue
 from tablewright.systems.parental.family import erasure
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import Flow
 from tablewright.systems.parental.repository import SYSTEM
 from tablewright.testing import Clock
 

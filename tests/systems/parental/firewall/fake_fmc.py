@@ -31,7 +31,7 @@ from cryptography.x509.oid import NameOID
 from tests.systems.parental.firewall.contract import HOSTS
 
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import Flow
 from tablewright.systems.parental.firewall.fmc_client import Connection
 from tablewright.testing import Clock
 from tablewright.world import World

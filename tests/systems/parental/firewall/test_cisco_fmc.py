@@ -23,13 +23,14 @@ from tablewright.systems.parental.firewall.driver import (
     PREFIX,
     Conflict,
     FirewallMistake,
+    Flow,
     PortOf,
     RateLimited,
     Rejected,
     Rule,
     Unavailable,
+    stops,
 )
-from tablewright.systems.parental.firewall.flows import Flow, stops
 from tablewright.systems.parental.firewall.fmc_deployments import Waits
 from tablewright.systems.parental.firewall.fmc_rules import Ref, access_rules, content_of
 from tablewright.testing import Clock

@@ -16,7 +16,7 @@ from tests.systems.parental.firewall.contract import CHILD, SIBLING, rule, to
 from tests.systems.parental.firewall.fake_fmc import PASSWORD, USER, FakeFmc, Served
 
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import Flow
 from tablewright.systems.parental.firewall.fmc_deployments import Waits
 from tablewright.world import real_world
 

@@ -7,9 +7,8 @@ import pytest
 
 from tablewright.systems.parental.firewall.dns import Dnsmasq, Resolver
 from tablewright.systems.parental.firewall.driver import Rejected
-from tablewright.systems.parental.firewall.gateway import FILE, options_in
 from tablewright.systems.parental.firewall.namespace import command, made_inside
-from tablewright.systems.parental.firewall.nftables import NftOptions
+from tablewright.systems.parental.firewall.nftables import FILE, NftOptions, options_in
 from tablewright.systems.parental.model import DnsGuard
 
 

@@ -27,11 +27,18 @@ from tests.systems.parental.firewall.network import (
 )
 
 from tablewright.systems.parental.firewall.dns import Resolver
-from tablewright.systems.parental.firewall.driver import PREFIX, PortOf, Rejected, Rule, Unavailable
-from tablewright.systems.parental.firewall.flows import BlockedFlow, Flow
+from tablewright.systems.parental.firewall.driver import (
+    PREFIX,
+    BlockedFlow,
+    Flow,
+    PortOf,
+    Rejected,
+    Rule,
+    Unavailable,
+)
 from tablewright.systems.parental.firewall.nflog import NflogReader
+from tablewright.systems.parental.firewall.nft import TABLE
 from tablewright.systems.parental.firewall.nft_script import source_chain
-from tablewright.systems.parental.firewall.nft_words import TABLE
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
 from tablewright.systems.parental.model import DnsGuard
 from tablewright.world import real_world

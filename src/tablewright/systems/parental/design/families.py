@@ -25,35 +25,6 @@ from tablewright.systems.parental.model import (
     Turn,
 )
 
-__all__ = [
-    "allowances",
-    "audit",
-    "audit_of_family",
-    "challenges",
-    "child_by_key",
-    "children",
-    "children_of_family",
-    "children_table",
-    "errands",
-    "families",
-    "families_after",
-    "families_of_guardian",
-    "family_index",
-    "guardians",
-    "guardians_of_family",
-    "invitations",
-    "invitations_of_address",
-    "invitations_of_family",
-    "messages",
-    "messages_by_state",
-    "messages_of_family",
-    "open_errands",
-    "proofs_of_family",
-    "reports",
-    "reports_due",
-    "turns",
-]
-
 children_table = PARENTAL.table(
     "ChildProfiles",
     pk="childPhoneNumber",

@@ -149,12 +149,14 @@ class FmcClient:
         asked = f"?{urlencode(query, quote_via=quote, safe=':,;')}" if query else ""
         with self._lock:
             token = self._signed_in()
-            answer = self._send(method, self._url(base, token, path + asked), _with(token), payload)
+            answer = self._send(method, self._url(base, token, path + asked), _token_header(token), payload)
             if answer.status == 401:
                 # The FMC forgot the token: it was restarted, or the user signed in too often elsewhere.
                 token = self._sign_in()
-                answer = self._send(method, self._url(base, token, path + asked), _with(token), payload)
-        return _understood(answer)
+                answer = self._send(
+                    method, self._url(base, token, path + asked), _token_header(token), payload
+                )
+        return _checked_answer(answer)
 
     def _url(self, base: str, token: _Token, rest: str) -> str:
         return f"{base or f'{CONFIG}/{token.domain}'}{rest}"
@@ -245,7 +247,7 @@ class FmcClient:
 
     def _renew(self, token: _Token) -> _Token:
         now = self._world.now()
-        headers = {**_with(token), "X-auth-refresh-token": token.renewal}
+        headers = {**_token_header(token), "X-auth-refresh-token": token.renewal}
         answer = self._send("POST", f"{PLATFORM}/auth/refreshtoken", headers, None)
         if answer.status not in (200, 204):
             return self._sign_in()
@@ -262,7 +264,7 @@ class FmcClient:
         if answer.status == 401:
             raise Unavailable(f"{self._host} refuses our user name and password; correct the device's secret")
         if answer.status not in (200, 204):
-            _understood(answer)
+            _checked_answer(answer)
             raise Unavailable(f"{self._host} answered a sign-in with {answer.status}")
         self._token = self._token_of(answer, now)
         return self._token
@@ -275,7 +277,7 @@ class FmcClient:
         return _Token(access, renewal, answer.headers.get("domain_uuid", ""), now)
 
 
-def _with(token: _Token) -> dict[str, str]:
+def _token_header(token: _Token) -> dict[str, str]:
     return {"X-auth-access-token": token.access}
 
 
@@ -294,7 +296,7 @@ def _retry_after(answer: _Answer, tried: int, chance: float) -> float:
     return float(told) if told.isdigit() else 2.0 ** (tried - 1) + chance
 
 
-def _understood(answer: _Answer) -> dict[str, Any]:
+def _checked_answer(answer: _Answer) -> dict[str, Any]:
     """The answer's JSON, or the mistake it tells of."""
     if 200 <= answer.status < 300:
         return _json(answer.body)

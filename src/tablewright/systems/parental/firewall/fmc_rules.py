@@ -23,8 +23,7 @@ from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
 from tablewright.systems.parental.firewall.compiler import CARRIER
-from tablewright.systems.parental.firewall.driver import PortOf, Rejected, Rule
-from tablewright.systems.parental.firewall.flows import DNS_PORT
+from tablewright.systems.parental.firewall.driver import DNS_PORT, PortOf, Rejected, Rule
 from tablewright.systems.parental.policy.destinations import is_under
 
 # Part of every key: another form of access rules must not be taken for this one.
@@ -71,11 +70,11 @@ class Content:
     @property
     def key(self) -> str:
         """Equal for equal contents, on every machine and for ever."""
-        told = [FORM, self.label, self.domains, self.ports_told, self.ranges, self.allowed]
+        told = [FORM, self.label, self.domains, self.port_names, self.ranges, self.allowed]
         return hashlib.sha256(json.dumps(told, separators=(",", ":")).encode()).hexdigest()[:16]
 
     @property
-    def ports_told(self) -> list[str]:
+    def port_names(self) -> list[str]:
         return [f"{port.protocol}/{port.port}" for port in self.ports]
 
     def fqdns(self) -> tuple[str, ...]:

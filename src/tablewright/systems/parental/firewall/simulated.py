@@ -25,15 +25,17 @@ from tablewright.systems.parental.firewall.driver import (
     PREFIX,
     Deployed,
     DeviceRule,
+    FirewallDriver,
     FirewallMistake,
+    Flow,
     Health,
     PortOf,
     RateLimited,
     Rejected,
     Rule,
     Unavailable,
+    stops,
 )
-from tablewright.systems.parental.firewall.flows import Flow, stops
 from tablewright.world import World
 
 VERSION = "simulated 1"
@@ -64,7 +66,7 @@ class _State:
     running: dict[str, Rule] = field(default_factory=dict)
 
 
-class SimulatedFirewall:
+class SimulatedFirewall(FirewallDriver):
     """A device and the driver to it in one. Calls may come from any thread.
 
     `at` is called with the name of each place at which a process may die: "ensure:before", "ensure:after" and so on
@@ -97,29 +99,28 @@ class SimulatedFirewall:
     # --- the driver ---
 
     def ensure(self, rule: Rule) -> DeviceRule:
-        """Make the rule, or make the one of that name equal to it."""
         with self._call("ensure") as state:
             if rule.label in self.faults.rejected_labels:
                 raise Rejected(f"the device refuses rules labelled {rule.label}")
             id = state.ids.get(rule.name) or self._world.new_id()
             self._change({"ensure": id, "rule": asdict(rule)})
-            return self._told(id)
+            return self._device_rule(id)
 
     def remove(self, device_rule_id: str) -> None:
-        """Take a rule away; fine if there is none."""
         with self._call("remove") as state:
             if device_rule_id in state.rules:
                 self._change({"remove": device_rule_id})
 
     def get(self, device_rule_id: str) -> DeviceRule | None:
-        """A rule by the device's own id."""
         with self._call("get") as state:
-            return self._told(device_rule_id) if device_rule_id in state.rules else None
+            return self._device_rule(device_rule_id) if device_rule_id in state.rules else None
 
     def list(self, prefix: str = PREFIX) -> Sequence[DeviceRule]:
         """All rules whose name begins so, by name."""
         with self._call("list") as state:
-            found = [self._told(id) for id, rule in state.rules.items() if rule.name.startswith(prefix)]
+            found = [
+                self._device_rule(id) for id, rule in state.rules.items() if rule.name.startswith(prefix)
+            ]
         return sorted(found, key=lambda rule: rule.name)
 
     def deploy(self) -> Deployed:
@@ -128,7 +129,7 @@ class SimulatedFirewall:
             if not self.needs_deploy or state.running == state.rules:
                 return Deployed(was_needed=False)
             self._change({"deploy": True})
-            return Deployed(was_needed=True, task=self._world.new_id())
+            return Deployed(was_needed=True)
 
     def health(self) -> Health:
         """How the device is; a device that is down says so instead of raising."""
@@ -137,9 +138,6 @@ class SimulatedFirewall:
                 return Health(is_ok=True, version=VERSION, detail=f"{len(state.rules)} rules")
         except FirewallMistake as mistake:
             return Health(is_ok=False, version=VERSION, detail=str(mistake))
-
-    def close(self) -> None:
-        """Nothing is held open between calls; closing is part of being a driver."""
 
     # --- what only a simulation has ---
 
@@ -202,7 +200,7 @@ class SimulatedFirewall:
                 file.write(_line(change))
         _apply(self._state, change)
 
-    def _told(self, id: str) -> DeviceRule:
+    def _device_rule(self, id: str) -> DeviceRule:
         rule = self._state.rules[id]
         in_force = "yes" if self._state.running.get(id) == rule else "not deployed"
         return DeviceRule(

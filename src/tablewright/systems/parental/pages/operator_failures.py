@@ -1,41 +1,36 @@
 """Failed and waiting rules, most recent attempt first; and a retry that ignores the back-off."""
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
-from tablewright.pages.lists import AFTER, Listing, here
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.api.bodies.enforcement import failing_view
 from tablewright.systems.parental.errors import NotThere
 from tablewright.systems.parental.model import Action, OpenStatus, RuleMapping
-from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages, app_words
+from tablewright.systems.parental.pages.operator_page import OperatorPages
+from tablewright.systems.parental.pages.page import HOME, listing_of
+from tablewright.systems.parental.pages.words import app_words
 
 PAGE = 25
 
 
-def failures_router(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def add_failures(pages: OperatorPages, router: APIRouter) -> None:
     parental = pages.parental
 
-    @router.get("/failures", dependencies=[Depends(pages.operator)])
-    def failures(request: Request, show: str = "") -> Response:
+    @router.get("/failures")
+    def failures(request: Request, show: str = "", after: str | None = None) -> Response:
         status: OpenStatus = "pending" if show == "waiting" else "failed"
-        after = request.query_params.get(AFTER)
         found = parental.failing.page(pages.actor(request), status, PAGE, after)
         return pages.page(
             request,
             "failures",
             title="Failures",
-            listing=Listing(
-                found.items,
-                next=here(request, after=found.next) if found.next else None,
-                first=here(request, after=None) if after else None,
-            ),
+            listing=listing_of(request, found),
             failing=[failing_view(one) for one in found.items],
             show=show,
             names={device.device_id: device.name for device in parental.devices.all()},
         )
 
-    @router.post("/failures/{id}/retry", dependencies=[Depends(pages.operator)])
+    @router.post("/failures/{id}/retry")
     def retry(id: str) -> Response:
         action = parental.records.failure(id)
         if action.rule_id is None:
@@ -51,8 +46,6 @@ def failures_router(pages: OperatorPages) -> APIRouter:
         rule = parental.repository.db.one(d.rules.get(action.child, action.rule_id), consistent=True)
         is_done = rule is None or rule.status == "active"
         return pages.console.go(f"{HOME}/failures", retried_words(action, rule), "good" if is_done else "bad")
-
-    return router
 
 
 def retried_words(action: Action, rule: RuleMapping | None) -> str:

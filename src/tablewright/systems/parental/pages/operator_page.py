@@ -10,18 +10,14 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Request
 
-from tablewright.design import Query
 from tablewright.edge import require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.pages.layout import Console
-from tablewright.pages.lists import Listing
-from tablewright.pages.system_pages import SystemPages
-from tablewright.systems.parental.api.router import actor_of
-from tablewright.systems.parental.model import EVERYTHING, Device
+from tablewright.systems.parental.model import Device
+from tablewright.systems.parental.pages.page import HOME, ParentalPages
+from tablewright.systems.parental.pages.words import app_words
 from tablewright.systems.parental.parental import Parental
-from tablewright.systems.parental.repository import Actor
 
-HOME = "/console/parental"
 KINDS = {"simulated": "Simulated", "nftables": "Linux gateway (nftables)", "cisco_fmc": "Cisco FMC"}
 ACTIONS = {
     "block": "Block {}",
@@ -42,16 +38,10 @@ CAUSES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class OperatorPages(SystemPages):
+class OperatorPages(ParentalPages):
     """Parental controls for operators."""
 
     folder = "parental/operator"
-
-    parental: Parental
-    operator: FindPrincipal
-
-    def actor(self, request: Request) -> Actor:
-        return actor_of(self.who(request))
 
     def words(self, request: Request) -> Mapping[str, Any]:
         return {
@@ -63,9 +53,6 @@ class OperatorPages(SystemPages):
             "device_path": device_path,
             "state_of_device": state_of_device,
         }
-
-    def list(self, request: Request, query: Query[Any], size: int = 25) -> Listing[Any]:
-        return self.console.list(request, self.parental.repository.db, query, size=size)
 
 
 def pages_of(parental: Parental, console: Console, who: FindPrincipal) -> OperatorPages:
@@ -93,10 +80,6 @@ def state_of_device(device: Device) -> tuple[str, str]:
     if device.failures:
         return "failing", "warn"
     return ("healthy", "good") if device.last_ok_at is not None else ("not checked yet", "")
-
-
-def app_words(app: str) -> str:
-    return "Everything" if app == EVERYTHING else app
 
 
 def seconds_words(seconds: float | None) -> str:
