@@ -41,41 +41,21 @@ def day_timeline(
     parts = [_open(height, about, "day")]
     for at, hour in _hours(start, end, zone):
         kind = "minor" if hour % 6 else "major"
-        parts.append(
-            Markup('<line class="chart-grid {}" x1="{:.3f}%" x2="{:.3f}%" y1="{}" y2="{}"/>').format(
-                kind, x(at), x(at), _HEAD - 6, height
-            )
-        )
+        parts.append(_vertical(f"chart-grid {kind}", x(at), _HEAD - 6, height))
         if hour or at > start:
             parts.append(_text(f"chart-value {kind}", x(at), 32, f"{hour:02}:00", "middle"))
     for place, app in enumerate(apps):
         top = _HEAD + place * _ROW
-        parts.append(
-            Markup('<rect class="day-room" x="0" y="{}" width="100%" height="{}" rx="4"/>').format(
-                top + 20, _BAR
-            )
-        )
+        parts.append(_box("day-room", 0, top + 20, 100, _BAR))
         for span in (one for one in spans if one.app == app):
             kind = "by-exception" if span.why.override_id is not None else "by-policy"
             if span.end > now:
                 kind += " planned"
             words = f"{app_words(app)}: {clock(span.start, zone)} to {clock(span.end, zone)}"
-            parts.append(
-                _box(
-                    f"day-bar {kind}",
-                    x(span.start),
-                    top + 20,
-                    max(x(span.end) - x(span.start), 0.3),
-                    _BAR,
-                    words,
-                )
-            )
+            wide = max(x(span.end) - x(span.start), 0.3)
+            parts.append(_box(f"day-bar {kind}", x(span.start), top + 20, wide, _BAR, words))
     if start <= now < end:
-        parts.append(
-            Markup('<line class="now-line" x1="{0:.3f}%" x2="{0:.3f}%" y1="{1}" y2="{2}"/>').format(
-                x(now), 18, height
-            )
-        )
+        parts.append(_vertical("now-line", x(now), 18, height))
         anchor = "end" if x(now) > 85 else "start" if x(now) < 15 else "middle"
         parts.append(_text("now-word", x(now), 13, f"now {clock(now, zone)}", anchor))
     for place, app in enumerate(apps):
@@ -142,21 +122,15 @@ def week_grid(windows: Sequence[Window], *, is_small: bool = False, is_empty: bo
     parts = [_open(height, f"The week: {told}", "week small" if is_small else "week")]
     column = 100 / 7
     for day, name in enumerate(SHORT_DAYS):
-        parts.append(
-            Markup('<rect class="week-day" x="{:.3f}%" y="{}" width="{:.3f}%" height="{}" rx="3"/>').format(
-                day * column + 0.4, head, column - 0.8, 24 * hour
-            )
-        )
-        parts.append(
-            _text("week-name", (day + 0.5) * column, head - 5, name[:1] if is_small else name, "middle")
-        )
+        parts.append(_box("week-day", day * column + 0.4, head, column - 0.8, 24 * hour))
+        shown_name = name[:1] if is_small else name
+        parts.append(_text("week-name", (day + 0.5) * column, head - 5, shown_name, "middle"))
     for block in shown:
         top, tall = head + block.start * hour / 60, (block.end - block.start) * hour / 60
         kind = "week-block rest" if block.is_rest else "week-block"
         parts.append(_box(kind, block.day * column + 0.4, top, column - 0.8, max(tall, 1), block.words))
     if not is_small:
-        line = Markup('<line class="week-line" x1="0" x2="100%" y1="{0}" y2="{0}"/>')
-        parts += [line.format(head + each * hour) for each in range(0, 25, 6)]
+        parts += [_horizontal("week-line", head + each * hour) for each in range(0, 25, 6)]
     return Markup("").join([*parts, Markup("</svg>")])
 
 
@@ -196,7 +170,7 @@ def columns(given: Sequence[Column], about: str) -> Markup:
     parts = [_open(top + high + bottom, about, "columns")]
     for part in (0, 0.5, 1):
         y = top + high * (1 - part)
-        parts.append(Markup('<line class="chart-grid" x1="0" x2="100%" y1="{0:g}" y2="{0:g}"/>').format(y))
+        parts.append(_horizontal("chart-grid", y))
         if part and any(values):
             parts.append(_text("chart-value", 0, y - 4, number(most * part)))
     room = (100 - gutter) / max(len(given), 1)
@@ -254,10 +228,21 @@ def _level(count: int, most: int) -> int:
 # --- parts ---
 
 
-def _box(kind: str, x: float, y: float, wide: float, tall: float, words: str) -> Markup:
+def _box(kind: str, x: float, y: float, wide: float, tall: float, words: str = "") -> Markup:
+    title = Markup("<title>{}</title>").format(words) if words else ""
     return Markup(
-        '<rect class="{}" x="{:.3f}%" y="{:.1f}" width="{:.3f}%" height="{:.1f}" rx="3"><title>{}</title></rect>'
-    ).format(kind, x, y, wide, tall, words)
+        '<rect class="{}" x="{:.3f}%" y="{:.1f}" width="{:.3f}%" height="{:.1f}" rx="3">{}</rect>'
+    ).format(kind, x, y, wide, tall, title)
+
+
+def _vertical(kind: str, x: float, top: float, bottom: float) -> Markup:
+    return Markup('<line class="{0}" x1="{1:.3f}%" x2="{1:.3f}%" y1="{2:g}" y2="{3:g}"/>').format(
+        kind, x, top, bottom
+    )
+
+
+def _horizontal(kind: str, y: float) -> Markup:
+    return Markup('<line class="{0}" x1="0" x2="100%" y1="{1:g}" y2="{1:g}"/>').format(kind, y)
 
 
 def _open(height: float, about: str, kind: str) -> Markup:

@@ -6,7 +6,6 @@ Must hold: the list of firewalls calls none of them, so one that hangs does not 
 """
 
 from ipaddress import ip_address
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
@@ -193,15 +192,15 @@ def _forms(pages: OperatorPages, router: APIRouter) -> None:
     def save(request: Request, id: str, form: Posted) -> Response:
         device = devices.get(id)
         try:
-            typed = {name: form.get(name).strip() for name in ("name", "address", "accessPolicyId")}
-            change = read(Form(form.values), DeviceChange)
-            fields: dict[str, Any] = {
-                "name": change.name,
-                "address": typed["address"],
-                "access_policy_id": typed["accessPolicyId"],
-                "secret_name": form.get("secretName").strip() or None,
-            }
-            devices.change(id, version_of(form), **fields)
+            change = read(form, DeviceChange)
+            devices.change(
+                id,
+                change.version,
+                name=change.name,
+                address=change.address.strip(),
+                access_policy_id=change.access_policy_id.strip(),
+                secret_name=(change.secret_name or "").strip() or None,
+            )
         except FormWrong as wrong:
             return show(request, wrong.form, device, 422)
         except ParentalMistake as mistake:

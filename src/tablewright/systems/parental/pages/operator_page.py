@@ -6,7 +6,7 @@ Must hold: an operator sees devices, rules and failures but not whose they are: 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from fastapi import Request
 
@@ -61,12 +61,6 @@ def pages_of(parental: Parental, console: Console, who: FindPrincipal) -> Operat
 
 def device_path(device_id: str) -> str:
     return f"{HOME}/devices/{quote(device_id, safe='')}"
-
-
-def at(path: str, **query: str) -> str:
-    """An address of ours with a query."""
-    given = {name: text for name, text in query.items() if text}
-    return f"{HOME}/{path}?{urlencode(given)}" if given else f"{HOME}/{path}"
 
 
 def state_of_device(device: Device) -> tuple[str, str]:

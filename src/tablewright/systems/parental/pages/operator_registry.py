@@ -8,6 +8,7 @@ characters, so it is in the query of a URL and not in its path.
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
 
@@ -19,7 +20,7 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import BadRequest, NotThere, ParentalMistake, VersionConflict
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.model import App, AuditEntry, BlockedApp, IpRange
-from tablewright.systems.parental.pages.operator_page import OperatorPages, at
+from tablewright.systems.parental.pages.operator_page import OperatorPages
 from tablewright.systems.parental.pages.page import HOME, Asked, Posted, overtaken, status_of, version_of
 from tablewright.systems.parental.policy.registry import AUDITED_AS, EDITED, Affected
 
@@ -102,11 +103,11 @@ def categories(apps: tuple[App, ...]) -> list[str]:
 
 
 def app_query(name: str) -> str:
-    return at("", name=name).partition("?")[2]
+    return urlencode({"name": name})
 
 
 def app_path(name: str) -> str:
-    return at("registry/app", name=name)
+    return f"{HOME}/registry/app?{app_query(name)}"
 
 
 def _fits(app: App, form: Form) -> bool:

@@ -191,7 +191,7 @@ def version_of(form: Form) -> int | None:
 
 
 def overtaken(form: Form, what: str, **current: str) -> Form:
-    """The form as it was typed, based on what someone else saved meanwhile: its version, or what `current` names."""
+    """The form as it was typed, based on what someone else has saved: its version, or what `current` names."""
     words = f"Someone else changed {what}. Your entries are still here; save again to replace theirs."
     return replace(form, values={**form.values, **current}, error=words)
 
