@@ -18,7 +18,7 @@ from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL
 from tablewright.edge import serving_app
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import Flow
 from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.seed import ADA, SARAH, TOM, seed
 from tablewright.world import real_world

@@ -19,7 +19,7 @@ from tests.systems.parental.written import child, override, policy
 
 from tablewright.systems.parental.model import EVERYTHING, Child, Override, Policy, PolicyStatus, Window
 from tablewright.systems.parental.policy.effective import Why, effective, next_visible, timeline
-from tablewright.systems.parental.policy.windows import DAYS, edges, is_inside, merged, next_edge, week
+from tablewright.systems.parental.policy.windows import DAYS, edges, is_inside, merged, week
 
 MINUTE = timedelta(minutes=1)
 INSTANT = timedelta(microseconds=1)
@@ -171,7 +171,7 @@ def test_nothing_changes_before_the_next_edge_and_something_does_at_it(data: st.
     written = data.draw(st.lists(windows, min_size=1, max_size=3))
     start = data.draw(moments(night)) + data.draw(st.integers(0, 59_999_999)) * INSTANT
     meant, place = week(written), ZoneInfo(zone)
-    edge = next_edge(meant, place, start)
+    edge = next(edges(meant, place, start), None)
     if edge is None:
         assert meant.spans == ((0, 7 * 24 * 60),)
         return
@@ -181,7 +181,7 @@ def test_nothing_changes_before_the_next_edge_and_something_does_at_it(data: st.
     assert is_inside(meant, place, edge) != before
     # Edges do not hang on where one begins to look.
     between = start + (edge - start) * data.draw(st.floats(0, 0.999))
-    assert next_edge(meant, place, between) == edge
+    assert next(edges(meant, place, between), None) == edge
 
 
 @given(st.lists(windows, max_size=6), st.sampled_from(ZONES), st.integers(0, 7 * 24 * 60 - 1))

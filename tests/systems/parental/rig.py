@@ -25,8 +25,7 @@ from tablewright.systems.parental.family.notices import Notices
 from tablewright.systems.parental.family.rounds import purge_of
 from tablewright.systems.parental.family.tasks import FamilyTasks
 from tablewright.systems.parental.firewall.devices import Devices
-from tablewright.systems.parental.firewall.driver import DeviceRule
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import DeviceRule, Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.model import (
     Action,
@@ -124,9 +123,8 @@ class Rig:
 
     def delete(self, policy: Policy) -> Policy:
         now = self.repository.now()
-        write = d.policies.change(
-            policy, policy.model_copy(update={"status": "deleted", "deleted_at": now, "updated_at": now})
-        )
+        gone = policy.model_copy(update={"status": "deleted", "deleted_at": now, "updated_at": now})
+        write = d.policies.move(policy, gone, by="parent")
         assert write.item is not None
         self.db.write(write, d.purges.put(purge_of(write.item)))
         return write.item

@@ -21,7 +21,7 @@ from tablewright.app.systems import PARENTAL, PORTAL
 from tablewright.edge import serving_app
 from tablewright.kit.system import System
 from tablewright.systems.parental import seed as parental_seed
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import Flow
 from tablewright.systems.parental.model import Device
 from tablewright.systems.parental.parental import Parental
 from tablewright.systems.portal import seed as portal_seed

@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from tablewright.kit import audit, codes, outbox
 from tablewright.kit.tasks import Task
-from tablewright.systems.parental.policy.shared_networks import not_enforced
+from tablewright.systems.parental.policy.destinations import not_enforced
 
 Protocol = Literal["TCP", "UDP"]
 Day = Literal["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"]

@@ -15,10 +15,9 @@ from tablewright.edge.errors import BadRequest
 from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
 from tablewright.kit.audit import differences
 from tablewright.systems.parental.errors import LimitExceeded
-from tablewright.systems.parental.firewall.compiler import check_entry
-from tablewright.systems.parental.model import EVERYTHING, BlockedApp, DnsGuard
+from tablewright.systems.parental.model import EVERYTHING, BlockedApp, DnsGuard, Port, Window
 from tablewright.systems.parental.policy import windows
-from tablewright.systems.parental.policy.destinations import check_cidr
+from tablewright.systems.parental.policy.destinations import check_cidr, check_domain, check_port
 
 # PC-X13
 POLICIES_PER_CHILD = 50
@@ -138,20 +137,41 @@ def checked_apps(entries: Sequence[BlockedApp], field: str = "blockedApps") -> l
     for number, entry in enumerate(entries):
         here = f"{field}[{number}]"
         name = app_name(entry.app_name, f"{here}.appName")
-        for count, most, what, part in (
-            (len(entry.domains), DOMAINS_PER_APP, "domains for an app", "domains"),
-            (len(entry.ip_ranges), RANGES_PER_APP, "ranges for an app", "ipRanges"),
-            (len(entry.ports), PORTS_PER_APP, "ports for an app", "ports"),
-        ):
-            limited(count, most, what, f"{here}.{part}")
         if name.casefold() in found:
             words = f"{name} is already in this rule. Add each app only once."
             raise BadRequest("DUPLICATE_APP", words, f"{here}.appName")
-        found[name.casefold()] = check_entry(entry.model_copy(update={"app_name": name}), here)
+        found[name.casefold()] = BlockedApp(
+            app_name=name,
+            ports=checked_ports(entry.ports, f"{here}.ports"),
+            domains=checked_domains(entry.domains, f"{here}.domains"),
+            ip_ranges=list(dict.fromkeys(checked_ranges(entry.ip_ranges, f"{here}.ipRanges"))),
+        )
     return list(found.values())
 
 
-def checked_windows(given: Sequence[Mapping[str, object]], field: str = "timeWindows") -> windows.Merged:
+def checked_domains(texts: Sequence[str], field: str) -> list[str]:
+    """The domains of an app in canonical form, each once."""
+    limited(len(texts), DOMAINS_PER_APP, "domains for an app", field)
+    return list(dict.fromkeys(check_domain(text, f"{field}[{n}]") for n, text in enumerate(texts)))
+
+
+def checked_ports(ports: Sequence[Port], field: str) -> list[Port]:
+    """The ports of an app, each once."""
+    limited(len(ports), PORTS_PER_APP, "ports for an app", field)
+    for number, port in enumerate(ports):
+        check_port(port.port, f"{field}[{number}].port")
+    return list(dict.fromkeys(ports))
+
+
+def checked_ranges(texts: Sequence[str], field: str, part: str = "") -> list[str]:
+    """The ranges of an app in canonical form; `part` is where in an entry its range is."""
+    limited(len(texts), RANGES_PER_APP, "ranges for an app", field)
+    return [check_cidr(text, f"{field}[{number}]{part}") for number, text in enumerate(texts)]
+
+
+def checked_windows(
+    given: Sequence[Mapping[str, object] | Window], field: str = "timeWindows"
+) -> windows.Merged:
     """The windows of a policy, overlaps merged with a notice."""
     limited(len(given), WINDOWS_PER_POLICY, "times in a rule", field)
     return windows.check(given, field)

@@ -92,22 +92,12 @@ def people(parental: Parental) -> tuple[Person, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    """A policy of the demo."""
-
-    apps: tuple[str, ...]
-    windows: tuple[Window, ...] = ()
-    notes: str = ""
-    domains: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class _Kid:
     """A child of the demo. `eager` is how often it tries what is blocked."""
 
     phone: str
     name: str
-    plans: tuple[_Plan, ...]
+    plans: tuple[Draft, ...]
     address: str = ""
     device: int = 0
     eager: int = 3
@@ -128,49 +118,42 @@ def _night(days: Sequence[Day], start: str = "22:00", end: str = "06:00") -> Win
     return Window(start_time=start, end_time=end, days=list(days))
 
 
-_BEDTIME = _Plan(
+def _rule(apps: Sequence[str], windows: tuple[Window, ...], notes: str, domains: Sequence[str] = ()) -> Draft:
+    return Draft([BlockedApp(app_name=app, domains=list(domains)) for app in apps], windows, notes=notes)
+
+
+_BEDTIME = _rule(
     ("TikTok", "Instagram"), (_night(_WEEK), _night(_SCHOOL, "08:00", "15:00")), "School and sleep time restrictions"
 )  # fmt: skip
 HOMES = (
     _Home("The Millers", ANNA, "Anna Miller", "America/New_York", (
         _Kid(SARAH, "Sarah", (
             _BEDTIME,
-            _Plan(("YouTube",), (_night(_SCHOOL_NIGHTS, "20:30", "23:00"),), "Homework first"),
+            _rule(("YouTube",), (_night(_SCHOOL_NIGHTS, "20:30", "23:00"),), "Homework first"),
         ), "10.20.30.40", 0, 5),
         _Kid(TOM, "Tom", (
-            _Plan(("Fortnite", "Roblox"), (_night(_SCHOOL, "07:00", "16:00"), _night(_WEEK, "19:30", "07:00")),
+            _rule(("Fortnite", "Roblox"), (_night(_SCHOOL, "07:00", "16:00"), _night(_WEEK, "19:30", "07:00")),
                   "Games only in the afternoon"),
-            _Plan(("TikTok", "Snapchat"), (), "Not yet"),
-            _Plan((EVERYTHING,), (_night(_WEEK, "21:00", "06:30"),), "Sleep"),
+            _rule(("TikTok", "Snapchat"), (), "Not yet"),
+            _rule((EVERYTHING,), (_night(_WEEK, "21:00", "06:30"),), "Sleep"),
         ), "10.20.30.41", 0, 7),
     )),
     _Home("Okafor", CHIDI, "Chidi Okafor", "Europe/Berlin", (
         _Kid(ADA, "Ada", (
-            _Plan(("Instagram", "Snapchat"), (_night(_WEEK, "21:30", "06:30"),), "Handy aus"),
-            _Plan(("Puzzle site",), (_night(_SCHOOL, "08:00", "13:00"),), "Her own list", ("puzzles.example",)),
+            _rule(("Instagram", "Snapchat"), (_night(_WEEK, "21:30", "06:30"),), "Handy aus"),
+            _rule(("Puzzle site",), (_night(_SCHOOL, "08:00", "13:00"),), "Her own list", ("puzzles.example",)),
         ), "10.40.7.15", 1, 4),
     )),
     _Home("Dube", NOMSA, "Nomsa Dube", "Africa/Johannesburg", (
         _Kid(THABO, "Thabo", (
-            _Plan(("YouTube", "TikTok"), (_night(_SCHOOL, "14:00", "17:00"),), "Homework"),
+            _rule(("YouTube", "TikTok"), (_night(_SCHOOL, "14:00", "17:00"),), "Homework"),
         ), "10.60.2.8", 1, 3),
     )),
 )  # fmt: skip
 _NAMES = ("Mia", "Noah", "Lina", "Omar", "Ivy", "Luca", "Zola", "Finn", "Aiko", "Mateo", "Nia", "Elias")
 _HOUSES = (
-    "Fischer",
-    "Naidoo",
-    "Garcia",
-    "Tanaka",
-    "Novak",
-    "Silva",
-    "Haddad",
-    "Larsen",
-    "Moyo",
-    "Rossi",
-    "Kim",
-    "Dunn",
-)
+    "Fischer", "Naidoo", "Garcia", "Tanaka", "Novak", "Silva", "Haddad", "Larsen", "Moyo", "Rossi", "Kim", "Dunn",
+)  # fmt: skip
 _ZONES = ("Europe/Berlin", "Africa/Johannesburg", "America/New_York", "Asia/Kathmandu", "Australia/Sydney")
 
 
@@ -241,7 +224,7 @@ def _other_home(number: int) -> _Home:
     house = _HOUSES[number % len(_HOUSES)]
     mail = f"{house.lower()}{number:02}@family.example"
     apps = (("TikTok", "Instagram"), ("YouTube",), ("Fortnite", "Snapchat"))[number % 3]
-    plan = _Plan(apps, (_night(_WEEK, f"{20 + number % 3}:00", "06:00"),), "Evenings")
+    plan = _rule(apps, (_night(_WEEK, f"{20 + number % 3}:00", "06:00"),), "Evenings")
     kid = _Kid(
         f"+1555200{number:04}",
         _NAMES[number % len(_NAMES)],
@@ -285,9 +268,7 @@ def _home(parental: Parental, clock: _Clock, home: _Home) -> None:
         child = _child(past, family, home, kid)
         for number, plan in enumerate(kid.plans):
             clock.now += timedelta(minutes=10)
-            entries = [BlockedApp(app_name=app, domains=list(plan.domains)) for app in plan.apps]
-            draft = Draft(entries, plan.windows, notes=plan.notes)
-            policies.create(child, draft, home.owner, key=f"seed-policy-{number}")
+            policies.create(child, plan, home.owner, key=f"seed-policy-{number}")
 
 
 def _ben(past: Repository, family: Family) -> None:

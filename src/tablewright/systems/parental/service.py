@@ -10,7 +10,7 @@ from tablewright.systems.parental.api.router import TRANSLATIONS, router
 from tablewright.systems.parental.blocked import log_readers
 from tablewright.systems.parental.cache import cache_at
 from tablewright.systems.parental.design import DESIGNS
-from tablewright.systems.parental.firewall.device_secrets import DeviceSecrets, secrets_in
+from tablewright.systems.parental.firewall.device_secrets import DeviceSecrets
 from tablewright.systems.parental.firewall.devices import open_driver
 from tablewright.systems.parental.pages.area import parental_area
 from tablewright.systems.parental.parental import INVITATION_LINK, Parental, open_parental
@@ -18,7 +18,7 @@ from tablewright.systems.parental.parental import INVITATION_LINK, Parental, ope
 
 def start(given: Start) -> Parental:
     """Parental controls over their tables and firewalls, with the erased of before erased again."""
-    secrets = DeviceSecrets(secrets_in(given.home / "secrets"))
+    secrets = DeviceSecrets(given.home / "secrets")
     drivers = open_driver(given.home / "devices", given.world, secrets.of)
     parental = open_parental(
         given.db,

@@ -29,7 +29,7 @@ from tests.systems.talk import at_once, given, refused
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.enforcement import due, gateway_names
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.model import Action
 

@@ -18,7 +18,7 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental.blocked import events as of
 from tablewright.systems.parental.blocked.events import Batch, Event, batch_of_flows
 from tablewright.systems.parental.blocked.ingest import Counted, Ingest
-from tablewright.systems.parental.firewall.flows import BlockedFlow
+from tablewright.systems.parental.firewall.driver import BlockedFlow
 from tablewright.systems.parental.model import (
     EVERYTHING,
     Child,

@@ -9,8 +9,7 @@ import pytest
 from tablewright.systems.parental.blocked import log_readers as sensors_module
 from tablewright.systems.parental.blocked.events import EVENTS_PER_BATCH, Batch
 from tablewright.systems.parental.blocked.log_readers import LOOK_EVERY, Sensors
-from tablewright.systems.parental.firewall.driver import Unavailable
-from tablewright.systems.parental.firewall.flows import BlockedFlow
+from tablewright.systems.parental.firewall.driver import BlockedFlow, Unavailable
 from tablewright.systems.parental.model import Device
 from tablewright.testing import Clock
 

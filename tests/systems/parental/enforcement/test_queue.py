@@ -19,7 +19,7 @@ from tablewright.systems.parental.enforcement import monitoring
 from tablewright.systems.parental.enforcement.apply import CLAIM
 from tablewright.systems.parental.enforcement.queue import Check, DeviceQueues, enqueue
 from tablewright.systems.parental.family import erasure
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import Flow
 from tablewright.systems.parental.repository import SYSTEM
 from tablewright.testing import Clock
 

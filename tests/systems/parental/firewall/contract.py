@@ -12,8 +12,7 @@ from typing import Protocol
 import pytest
 
 from tablewright.systems.parental.firewall.compiler import digest
-from tablewright.systems.parental.firewall.driver import PREFIX, FirewallDriver, PortOf, Rule
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import PREFIX, FirewallDriver, Flow, PortOf, Rule
 
 # Where the names lead. Ports that are open everywhere: TCP 80, 443, 8080; UDP 443, 9000.
 HOSTS = {

@@ -30,8 +30,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from tests.systems.parental.firewall.contract import HOSTS
 
-from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc, FmcOptions
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc
+from tablewright.systems.parental.firewall.driver import Flow
 from tablewright.systems.parental.firewall.fmc_client import Connection
 from tablewright.testing import Clock
 from tablewright.world import World
@@ -105,7 +105,6 @@ class FakeFmc:
         self.deploy_takes = timedelta(seconds=90)
         self.listed_after = timedelta(seconds=10)
         self.next_deployments_fail = 0
-        self.categories = {"Parental"}
         self.dns: Mapping[str, str] = HOSTS
         self.log: list[tuple[str, str, int]] = []
         # Called while a write is being done: a test may hold it there, or let it fail.
@@ -436,8 +435,6 @@ class FakeFmc:
         made = [{**self._checked(one, rules), "id": self._id()} for one in given]
         if len({one["name"] for one in made}) < len(made):
             raise Refused(400, "Duplicate Name in the payload")
-        if query.get("category", "Parental") not in self.categories:
-            raise Refused(400, f"There is no category {query['category']}")
         section = query.get("section", "mandatory").lower()
         at = (
             sum(1 for rule in rules if rule["section"] == "mandatory")
@@ -756,10 +753,9 @@ class FmcBench:
         return "OFFICE_1" in rules and "foreign" in self.fmc.objects["dynamicobjects"]
 
 
-def options(served: Served, **changes: Any) -> FmcOptions:
+def connection(served: Served) -> Connection:
     """How the driver reaches the fake. Waiting is free: the clock is moved."""
-    connection = Connection(served.address, USER, PASSWORD, ca_file=served.ca_file, patience=120, timeout=10)
-    return FmcOptions(**{"connection": connection, "access_policy_id": served.fmc.policy_id, **changes})
+    return Connection(served.address, USER, PASSWORD, ca_file=served.ca_file, patience=120, timeout=10)
 
 
 @contextmanager
@@ -768,7 +764,10 @@ def bench(home: Path) -> Iterator[FmcBench]:
     clock = Clock()
     with serving(FakeFmc(clock.world()), home) as served:
         driver = CiscoFmc(
-            options(served), clock.world(), sleep=lambda seconds: clock.move(timedelta(seconds=seconds))
+            connection(served),
+            served.fmc.policy_id,
+            clock.world(),
+            sleep=lambda seconds: clock.move(timedelta(seconds=seconds)),
         )
         try:
             yield FmcBench(driver, served.fmc)

@@ -14,12 +14,20 @@ from tests.properties.effort import effort
 from tests.systems.parental.written import app
 
 from tablewright.edge.errors import BadRequest
+from tablewright.systems.parental import rules
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.firewall.compiler import compile_rule, left_out, rule_name
 from tablewright.systems.parental.firewall.driver import PortOf, Rule
 from tablewright.systems.parental.model import EVERYTHING, App, BlockedApp, IpRange
-from tablewright.systems.parental.policy.destinations import check_cidr, check_domain, check_port, is_under
-from tablewright.systems.parental.policy.shared_networks import SHARED, SHARED_NAMES, not_enforced
+from tablewright.systems.parental.policy.destinations import (
+    SHARED,
+    SHARED_NAMES,
+    check_cidr,
+    check_domain,
+    check_port,
+    is_under,
+    not_enforced,
+)
 
 TIKTOK = app(
     "TikTok",
@@ -369,22 +377,22 @@ def test_an_entry_is_kept_in_one_form() -> None:
     raw = entry(
         domains=["*.Example.com", "example.com"], ipRanges=["203.0.113.7"], ports=[{"port": 1}, {"port": 1}]
     )
-    assert compiler.check_entry(raw) == entry(
-        domains=["example.com"], ipRanges=["203.0.113.7/32"], ports=[{"port": 1}]
-    )
+    assert rules.checked_apps([raw]) == [
+        entry(domains=["example.com"], ipRanges=["203.0.113.7/32"], ports=[{"port": 1}])
+    ]
 
 
 @pytest.mark.parametrize(
     ("bad", "field"),
     [
-        ({"domains": ["a.com", "nope"]}, "blockedApps[2].domains[1]"),
-        ({"ipRanges": ["1.2.3.4/99"]}, "blockedApps[2].ipRanges[0]"),
-        ({"ports": [{"port": 443}, {"port": 0}]}, "blockedApps[2].ports[1].port"),
+        ({"domains": ["a.com", "nope"]}, "blockedApps[0].domains[1]"),
+        ({"ipRanges": ["1.2.3.4/99"]}, "blockedApps[0].ipRanges[0]"),
+        ({"ports": [{"port": 443}, {"port": 0}]}, "blockedApps[0].ports[1].port"),
     ],
 )
 def test_pc_x14_a_mistake_in_an_entry_names_its_field(bad: dict[str, Any], field: str) -> None:
     with pytest.raises(BadRequest) as refused:
-        compiler.check_entry(entry(**bad), "blockedApps[2]")
+        rules.checked_apps([entry(**bad)])
     assert refused.value.field == field
 
 

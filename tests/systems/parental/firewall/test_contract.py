@@ -9,8 +9,7 @@ import pytest
 from tests.systems.parental.firewall import fake_fmc
 from tests.systems.parental.firewall.contract import Bench, promises
 
-from tablewright.systems.parental.firewall.driver import Rule
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import Flow, Rule
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.world import real_world
 

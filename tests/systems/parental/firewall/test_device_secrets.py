@@ -13,7 +13,7 @@ from tests.systems.talk import given, refused
 
 from tablewright.edge.errors import Refused
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.firewall.device_secrets import DeviceSecrets, secrets_in
+from tablewright.systems.parental.firewall.device_secrets import DeviceSecrets
 from tablewright.systems.parental.firewall.devices import Devices, open_driver
 from tablewright.systems.parental.firewall.driver import Unavailable
 from tablewright.systems.parental.firewall.endpoints import BadEndpoint, endpoint, is_local
@@ -74,7 +74,7 @@ def _written(home: Path, name: str, *lines: str) -> None:
 @pytest.fixture
 def secrets(at: Place, tmp_path: Path) -> DeviceSecrets:
     _written(tmp_path / "secrets", "fmc-login", f"{USER}:{PASSWORD}", "fmc.example")
-    return DeviceSecrets(secrets_in(tmp_path / "secrets"))
+    return DeviceSecrets(tmp_path / "secrets")
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_a_secret_is_not_sent_to_a_host_of_the_operators_own(
         trusted.write_text(real.ca_file.read_text() + evil.ca_file.read_text())
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
         _written(tmp_path / "secrets", "fmc-login", f"{USER}:{PASSWORD}", real.address)
-        secrets = DeviceSecrets(secrets_in(tmp_path / "secrets"))
+        secrets = DeviceSecrets(tmp_path / "secrets")
         devices = Devices(
             at.parental.repository, open_driver(tmp_path, at.clock.world(), secrets.of), secrets
         )

@@ -16,7 +16,7 @@ from tests.systems.parental.firewall.contract import CHILD, SIBLING, rule, to
 from tests.systems.parental.firewall.fake_fmc import PASSWORD, USER, FakeFmc, Served
 
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import Flow
 from tablewright.systems.parental.firewall.fmc_deployments import Waits
 from tablewright.world import real_world
 
@@ -93,7 +93,9 @@ def test_lists_pages_and_duplicates_of_a_stranger_s_client(fmcapi: Any, served: 
 
 
 def test_a_stranger_s_client_and_ours_see_the_same_dynamic_objects(fmcapi: Any, served: Served) -> None:
-    driver = CiscoFmc(fake_fmc.options(served, waits=Waits(poll=0.01, listed=1.0)), real_world())
+    driver = CiscoFmc(
+        fake_fmc.connection(served), served.fmc.policy_id, real_world(), waits=Waits(poll=0.01, listed=1.0)
+    )
     try:
         made = driver.ensure(rule())
         assert driver.deploy().was_needed

@@ -1,17 +1,15 @@
 """How a gateway is set up by its file."""
 
 import json
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from tablewright.systems.parental.firewall.dns import Dnsmasq, Resolver
 from tablewright.systems.parental.firewall.driver import Rejected
-from tablewright.systems.parental.firewall.gateway import FILE, options_in
 from tablewright.systems.parental.firewall.namespace import command, made_inside
-from tablewright.systems.parental.firewall.nft_script import Guard
-from tablewright.systems.parental.firewall.nftables import NftOptions
+from tablewright.systems.parental.firewall.nftables import FILE, NftOptions, options_in
+from tablewright.systems.parental.model import DnsGuard
 
 
 def written(home: Path, **settings: object) -> Path:
@@ -31,16 +29,17 @@ def test_the_file_says_how_the_gateway_is_driven(tmp_path: Path) -> None:
         namespace="home",
         dnsmasq={"config": str(tmp_path / "names.conf"), "restart": ["true"]},
         logGroup=7,
-        leaseMinutes=90,
     )
-    guard = Guard(("192.0.2.0/28",), ("10.20.0.0/16", "fd00:20::/64"), True)
+    guard = DnsGuard(
+        safe=["192.0.2.0/28"], guarded=["10.20.0.0/16", "fd00:20::/64"], refuses_encrypted_dns=True
+    )
     options = options_in(home, "lan", guard)
     assert isinstance(options.names, Dnsmasq)
     assert options.names.resolver == Resolver("127.0.0.1", namespace="home")
     assert options.names.config == tmp_path / "names.conf"
     options.names.restart()
     assert options.guard == guard
-    assert (options.namespace, options.log_group, options.lease) == ("home", 7, timedelta(minutes=90))
+    assert (options.namespace, options.log_group) == ("home", 7)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,7 @@ def test_the_file_says_how_the_gateway_is_driven(tmp_path: Path) -> None:
         ({"guarded": ["10.20.0.0/16"]}, "guarded: operators set this with the firewall"),
         ({"dnsmasq": {"config": "x", "restart": []}}, "dnsmasq.restart"),
         ({"dnsServer": "dns.example"}, "dnsServer"),
-        ({"leaseMinutes": 0}, "leaseMinutes"),
+        ({"logGroup": -1}, "logGroup"),
         ({"logGROUP": 5}, "logGROUP"),
     ],
 )

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -28,12 +27,20 @@ from tests.systems.parental.firewall.network import (
 )
 
 from tablewright.systems.parental.firewall.dns import Resolver
-from tablewright.systems.parental.firewall.driver import PREFIX, PortOf, Rejected, Rule, Unavailable
-from tablewright.systems.parental.firewall.flows import BlockedFlow, Flow
+from tablewright.systems.parental.firewall.driver import (
+    PREFIX,
+    BlockedFlow,
+    Flow,
+    PortOf,
+    Rejected,
+    Rule,
+    Unavailable,
+)
 from tablewright.systems.parental.firewall.nflog import NflogReader
-from tablewright.systems.parental.firewall.nft_script import Guard, source_chain
-from tablewright.systems.parental.firewall.nft_words import TABLE
+from tablewright.systems.parental.firewall.nft import TABLE
+from tablewright.systems.parental.firewall.nft_script import source_chain
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
+from tablewright.systems.parental.model import DnsGuard
 from tablewright.world import real_world
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"no real packets: {why_not()}")
@@ -241,7 +248,7 @@ def test_pc_d20_a_guarded_child_has_no_other_dns_than_ours_not_even_one_it_was_a
     with bench.network.datagrams(DNS_SERVER, 53) as asked:
         asked.send(question)
         assert asked.recv(512)[:2] == question[:2]
-        bench.another(guard=Guard(guarded=("10.20.30.0/24",))).keep_guard()
+        bench.another(guard=DnsGuard(guarded=["10.20.30.0/24"])).keep_guard()
         asked.settimeout(0.5)
         asked.send(question)
         with pytest.raises(OSError, match=UNANSWERED):
@@ -250,7 +257,7 @@ def test_pc_d20_a_guarded_child_has_no_other_dns_than_ours_not_even_one_it_was_a
 
 def test_questions_to_other_dns_servers_are_answered_by_the_gateway(bench: NftBench) -> None:
     assert bench.network.look_up("video.example", server=DOH_SERVER) == frozenset()
-    bench.another(guard=Guard(guarded=("10.20.30.0/24", "fd00:20::/64"))).ensure(rule())
+    bench.another(guard=DnsGuard(guarded=["10.20.30.0/24", "fd00:20::/64"])).ensure(rule())
     assert HOSTS["video.example"] in bench.network.look_up("video.example", server=DOH_SERVER)
     assert HOSTS["cdn.video.example"] in bench.network.look_up("cdn.video.example", server=DOH_SERVER)
     assert bench.is_blocked(replace(to("cdn.video.example"), name=""))
@@ -259,7 +266,7 @@ def test_questions_to_other_dns_servers_are_answered_by_the_gateway(bench: NftBe
 def test_encrypted_dns_is_refused_where_that_is_asked_for(bench: NftBench) -> None:
     assert bench.network.connects(DOH_SERVER, 443)
     assert bench.network.connects(HOSTS["other.example"], 853)
-    guard = Guard(guarded=("10.20.30.0/24",), refuses_encrypted_dns=True)
+    guard = DnsGuard(guarded=["10.20.30.0/24"], refuses_encrypted_dns=True)
     bench.another(guard=guard).learn(())
     assert not bench.network.connects(DOH_SERVER, 443)
     assert not bench.network.connects(HOSTS["other.example"], 853)
@@ -270,11 +277,11 @@ def test_encrypted_dns_is_refused_where_that_is_asked_for(bench: NftBench) -> No
 
 def test_questions_over_ipv6_to_other_dns_servers_are_answered_by_the_gateway(bench: NftBench) -> None:
     assert bench.network.look_up("video.example", server=DOH_SERVER6) == frozenset()
-    bench.another(guard=Guard(guarded=("10.20.30.0/24",))).learn(())
+    bench.another(guard=DnsGuard(guarded=["10.20.30.0/24"])).learn(())
     assert bench.network.look_up("video.example", server=DOH_SERVER6) == frozenset(), (
         "IPv6 is not guarded yet"
     )
-    bench.another(guard=Guard(guarded=("10.20.30.0/24", "fd00:20::/64"))).ensure(rule(source=CHILD6))
+    bench.another(guard=DnsGuard(guarded=["10.20.30.0/24", "fd00:20::/64"])).ensure(rule(source=CHILD6))
     assert HOSTS6["video.example"] in bench.network.look_up("video.example", server=DOH_SERVER6)
     assert bench.network.look_up("cdn.video.example", server=DOH_SERVER6)
     assert not bench.network.connects(HOSTS6["cdn.video.example"], source=CHILD6)
@@ -287,7 +294,7 @@ def test_encrypted_dns_over_ipv6_is_refused_where_that_is_asked_for(bench: NftBe
     other = HOSTS6["other.example"]
     assert gets_through(DOH_SERVER6, 443)
     assert gets_through(other, 853)
-    bench.another(guard=Guard(guarded=("fd00:20::/64",), refuses_encrypted_dns=True)).learn(())
+    bench.another(guard=DnsGuard(guarded=["fd00:20::/64"], refuses_encrypted_dns=True)).learn(())
     assert not gets_through(DOH_SERVER6, 443)
     assert not gets_through(other, 853)
     assert gets_through(other, 443)
@@ -295,14 +302,14 @@ def test_encrypted_dns_over_ipv6_is_refused_where_that_is_asked_for(bench: NftBe
 
 
 def test_a_gateway_that_no_longer_guards_lets_questions_pass(bench: NftBench) -> None:
-    bench.another(guard=Guard(guarded=("10.20.30.0/24",), refuses_encrypted_dns=True)).learn(())
+    bench.another(guard=DnsGuard(guarded=["10.20.30.0/24"], refuses_encrypted_dns=True)).learn(())
     bench.driver.learn(["video.example"])
     assert bench.network.look_up("video.example", server=DOH_SERVER) == frozenset()
     assert bench.network.connects(DOH_SERVER, 443)
 
 
 def test_a_guard_that_somebody_took_out_of_the_table_is_kept_again(bench: NftBench) -> None:
-    driver = bench.another(guard=Guard(guarded=("10.20.30.0/24",), refuses_encrypted_dns=True))
+    driver = bench.another(guard=DnsGuard(guarded=["10.20.30.0/24"], refuses_encrypted_dns=True))
     driver.keep_guard()
     assert not bench.network.connects(DOH_SERVER, 443)
     bench.network.nft("flush", "chain", "inet", TABLE, "forward")
@@ -312,37 +319,11 @@ def test_a_guard_that_somebody_took_out_of_the_table_is_kept_again(bench: NftBen
 
 
 def test_what_the_device_keeps_as_safe_is_never_blocked(bench: NftBench) -> None:
-    guard = Guard(safe=(f"{HOSTS['school.example']}/32",))
+    guard = DnsGuard(safe=[f"{HOSTS['school.example']}/32"])
     bench.another(guard=guard).ensure(rule(domains=(), ports=()))
     assert bench.network.connects(HOSTS["school.example"])
     assert not bench.network.connects(HOSTS["other.example"])
     assert bench.network.look_up("other.example", server=GATEWAY)
-
-
-# --- leases ---
-
-
-def test_with_a_lease_a_block_ends_by_itself_and_comes_back_when_asked(bench: NftBench) -> None:
-    leased = bench.another(lease=timedelta(seconds=1))
-    leased.ensure(rule())
-    assert not bench.network.connects(HOSTS["video.example"])
-    end = time.monotonic() + 10
-    while not bench.network.connects(HOSTS["video.example"]):
-        assert time.monotonic() < end, "the lease did not end"
-    assert leased.list() == []
-    leased.ensure(rule())
-    assert not bench.network.connects(HOSTS["video.example"])
-
-
-def test_reading_a_rule_renews_its_lease(bench: NftBench) -> None:
-    leased = bench.another(lease=timedelta(seconds=2))
-    id = leased.ensure(rule()).id
-    end = time.monotonic() + 3
-    while time.monotonic() < end:
-        assert leased.get(id) is not None
-        assert [one.id for one in leased.list()] == [id]
-        time.sleep(0.2)
-    assert not bench.network.connects(HOSTS["video.example"])
 
 
 # --- counting ---

@@ -25,7 +25,6 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.blocked.log_readers import Sensors
 from tablewright.systems.parental.enforcement import due
-from tablewright.systems.parental.firewall.devices import guard_of
 from tablewright.systems.parental.firewall.nflog import NflogReader
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
 from tablewright.systems.parental.model import BlockedApp, Child, Device, DnsGuard, Port
@@ -103,7 +102,7 @@ def _opened(network: Network, tmp_path: Path) -> Iterator[Runtime]:
             clock.world(),
             SECRET,
             lambda subject, roles, email: "",
-            drivers=lambda device: NftablesFirewall(replace(options, guard=guard_of(device))),
+            drivers=lambda device: NftablesFirewall(replace(options, guard=device.guard)),
         )
         parental.registry.load()
         parental.devices.add(GATEWAY)

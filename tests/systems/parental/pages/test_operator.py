@@ -20,8 +20,7 @@ from tablewright.app.systems import PARENTAL
 from tablewright.edge import serving_app
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.blocked.events import Batch, Event
-from tablewright.systems.parental.firewall.driver import PREFIX, Rule
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import PREFIX, Flow, Rule
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.model import BlockedApp, DnsGuard
 from tablewright.systems.parental.pages.operator_page import seconds_words

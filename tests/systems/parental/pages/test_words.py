@@ -282,14 +282,14 @@ def test_a_policy_survives_the_way_through_the_form() -> None:
         ),
         given=(window("22:00", "06:00", "FRI"),),
     )
-    found = forms.written(forms.form_of_policy(policy), "active").draft
+    found = forms.draft_of(forms.form_of_policy(policy), "active").draft
     assert list(found.blocked_apps) == policy.blocked_apps
     assert [Window.model_validate(one) for one in found.time_windows] == policy.time_windows
 
 
 def test_everything_on_some_ports_only_keeps_its_ports() -> None:
     policy = a_policy(BlockedApp(app_name="*", ports=[Port(port=443)]))
-    found = forms.written(forms.form_of_policy(policy), "active").draft
+    found = forms.draft_of(forms.form_of_policy(policy), "active").draft
     assert list(found.blocked_apps) == policy.blocked_apps
 
 
@@ -305,13 +305,13 @@ def test_everything_on_some_ports_only_keeps_its_ports() -> None:
 )
 def test_pc_d19_the_address_of_a_page_stands_for_its_site(pasted: str, site: str) -> None:
     form = Form({"when": "always", "o0-name": "", "o0-to": pasted})
-    (entry,) = forms.written(form, "active").draft.blocked_apps
+    (entry,) = forms.draft_of(form, "active").draft.blocked_apps
     assert (entry.app_name, entry.domains) == (site, [site])
 
 
 def test_pc_d10_a_row_of_ones_own_says_what_is_blocked_of_it_and_what_is_not() -> None:
     to = "www.cheat.example m.puzzle.example cloudfront.net 142.250.0.0/15 school.example nonsense!"
-    told = forms.told_of(forms.OwnRow(0, "Puzzles", to, "443"), ["school.example"])
+    told = forms.site_effect(forms.OwnRow(0, "Puzzles", to, "443"), ["school.example"])
     assert told.blocked == (
         "cheat.example is blocked, including all its subdomains.",
         "Only m.puzzle.example and its subdomains are blocked, not the rest of puzzle.example. To block all of it, "
@@ -323,4 +323,4 @@ def test_pc_d10_a_row_of_ones_own_says_what_is_blocked_of_it_and_what_is_not() -
         "school.example",
         "142.250.0.0/15",
     ]
-    assert forms.told_of(forms.OwnRow(0, "", "", "many"), ()) == forms.Told((), ())
+    assert forms.site_effect(forms.OwnRow(0, "", "", "many"), ()) == forms.SiteEffect((), ())

@@ -26,9 +26,8 @@ from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.firewall.compiler import compile_rule, left_out
 from tablewright.systems.parental.model import App, BlockedApp, IpRange, Port
 from tablewright.systems.parental.policy import registry as apps
-from tablewright.systems.parental.policy.destinations import check_domain, widest
+from tablewright.systems.parental.policy.destinations import check_domain, shared_name, widest
 from tablewright.systems.parental.policy.registry import AUDITED_AS, LIFETIME, Registry
-from tablewright.systems.parental.policy.shared_networks import shared_name
 from tablewright.systems.parental.repository import Repository
 from tablewright.world import real_world
 

@@ -19,7 +19,7 @@ from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from tablewright.edge.errors import BadRequest
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.firewall.flows import BlockedFlow
+from tablewright.systems.parental.firewall.driver import BlockedFlow
 from tablewright.systems.parental.model import Value
 
 EVENTS_PER_BATCH = 1000

@@ -17,8 +17,7 @@ from tablewright.systems.parental.blocked.events import EVENTS_PER_BATCH, Batch,
 from tablewright.systems.parental.blocked.ingest import Ingest
 from tablewright.systems.parental.family.notices import Notices
 from tablewright.systems.parental.firewall.devices import Devices, gateway_options
-from tablewright.systems.parental.firewall.driver import FirewallMistake
-from tablewright.systems.parental.firewall.flows import BlockedFlow
+from tablewright.systems.parental.firewall.driver import BlockedFlow, FirewallMistake
 from tablewright.systems.parental.firewall.nflog import NflogReader
 from tablewright.systems.parental.model import Device
 from tablewright.systems.parental.repository import Repository

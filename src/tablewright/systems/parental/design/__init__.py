@@ -10,13 +10,13 @@ write, rules.py what is done on firewalls, sessions.py who has which address, me
 who belongs together.
 """
 
-from tablewright.systems.parental.design.base import *  # noqa: F403  # its `__all__`
+from tablewright.systems.parental.design.base import *  # noqa: F403
 from tablewright.systems.parental.design.base import PARENTAL
-from tablewright.systems.parental.design.families import *  # noqa: F403  # its `__all__`
-from tablewright.systems.parental.design.metrics import *  # noqa: F403  # its `__all__`
-from tablewright.systems.parental.design.policies import *  # noqa: F403  # its `__all__`
-from tablewright.systems.parental.design.rules import *  # noqa: F403  # its `__all__`
-from tablewright.systems.parental.design.sessions import *  # noqa: F403  # its `__all__`
+from tablewright.systems.parental.design.families import *  # noqa: F403
+from tablewright.systems.parental.design.metrics import *  # noqa: F403
+from tablewright.systems.parental.design.policies import *  # noqa: F403
+from tablewright.systems.parental.design.rules import *  # noqa: F403
+from tablewright.systems.parental.design.sessions import *  # noqa: F403
 
 PARENTAL.build()
 DESIGNS = (PARENTAL,)

@@ -8,21 +8,6 @@ from datetime import timedelta
 
 from tablewright.design import Design, Environment, Provisioned
 
-__all__ = [
-    "AUDIT_KEPT",
-    "FOLLOWER",
-    "FORMER_RULES_KEPT",
-    "HISTORY_KEPT",
-    "METRICS_KEPT",
-    "PARENTAL",
-    "RECEIPTS_KEPT",
-    "RULES_KEPT",
-    "SESSIONS_KEPT",
-    "families_table",
-    "guardian_index",
-    "list_index",
-]
-
 HISTORY_KEPT = timedelta(days=90)
 METRICS_KEPT = timedelta(days=400)
 RECEIPTS_KEPT = timedelta(days=7)

@@ -29,30 +29,6 @@ from tablewright.systems.parental.model import (
 )
 from tablewright.systems.parental.rules import NOISE
 
-__all__ = [
-    "audit",
-    "child_by_key",
-    "children",
-    "children_of_family",
-    "children_table",
-    "codes",
-    "families",
-    "families_after",
-    "families_of_guardian",
-    "family_index",
-    "guardians",
-    "guardians_of_family",
-    "invitations",
-    "invitations_of_address",
-    "invitations_of_family",
-    "outbox",
-    "proofs_of_family",
-    "reports",
-    "reports_due",
-    "tasks",
-    "turns",
-]
-
 children_table = PARENTAL.table(
     "ChildProfiles",
     pk="childPhoneNumber",

@@ -12,19 +12,6 @@ from tablewright.systems.parental.design.base import (
 )
 from tablewright.systems.parental.model import Metric, Quarantined, Receipt
 
-__all__ = [
-    "metric_of_day",
-    "metrics",
-    "metrics_of_child",
-    "metrics_of_parent",
-    "metrics_table",
-    "parent_date_index",
-    "quarantine",
-    "quarantined",
-    "receipts",
-    "receipts_table",
-]
-
 metrics_table = PARENTAL.table(
     "BlockedRequestMetrics",
     pk="childPhoneNumber",

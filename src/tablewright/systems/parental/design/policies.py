@@ -2,29 +2,9 @@
 
 from datetime import datetime, timedelta
 
-from tablewright.design import Data, Expires, Keys, Load, Retention, begins, between
+from tablewright.design import Data, Expires, Keys, Load, Retention, States, begins, between
 from tablewright.systems.parental.design.base import PARENTAL, families_table, list_index
 from tablewright.systems.parental.model import App, AppUse, Override, Policy, Purge
-
-__all__ = [
-    "app_by_name",
-    "apps",
-    "apps_table",
-    "overrides",
-    "overrides_of_child",
-    "parent_email_index",
-    "policies",
-    "policies_of_child",
-    "policies_of_parent",
-    "policies_table",
-    "policy_by_id",
-    "purges",
-    "purges_due",
-    "purges_of_child",
-    "uses",
-    "uses_of_app",
-    "uses_of_child",
-]
 
 policies_table = PARENTAL.table(
     "ParentalPolicies",
@@ -40,6 +20,16 @@ parent_email_index = policies_table.gsi("ParentEmailIndex", pk="parentEmail", sk
 def policy_key(child: str, policy_id: str) -> None: ...
 
 
+_PARENT = ("parent",)
+POLICY_STATES = States(
+    "status",
+    start="active",
+    moves={
+        "active": {"paused": _PARENT, "draft": _PARENT, "deleted": _PARENT},
+        "paused": {"active": _PARENT, "draft": _PARENT, "deleted": _PARENT},
+        "draft": {"active": _PARENT, "paused": _PARENT, "deleted": _PARENT},
+    },
+)
 policies = policies_table.entity(
     Policy,
     policy_key,
@@ -48,6 +38,7 @@ policies = policies_table.entity(
     sk="{policy_id}",
     on={parent_email_index: Keys("{parent_email}", "{created_at}")},
     version="version",
+    states=POLICY_STATES,
     immutable=("created_at",),
     data={"child_name": Data.PERSONAL, "parent_email": Data.PERSONAL, "notes": Data.PERSONAL},
     retention=Retention(None, "while the family wants it; 30 days after it was deleted"),

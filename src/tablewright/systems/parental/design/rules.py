@@ -21,29 +21,6 @@ from tablewright.systems.parental.model import (
     Wake,
 )
 
-__all__ = [
-    "actions",
-    "actions_by_status",
-    "actions_of_child",
-    "all_devices",
-    "device_index",
-    "devices",
-    "former_rules",
-    "former_rules_of_child",
-    "history_table",
-    "rounds",
-    "rule_address_index",
-    "rules",
-    "rules_of_address",
-    "rules_of_child",
-    "rules_of_device",
-    "rules_table",
-    "status_index",
-    "wake_of_child",
-    "wakes",
-    "wakes_due",
-]
-
 history_table = PARENTAL.table(
     "EnforcementHistory",
     pk="childPhoneNumber",

@@ -6,17 +6,6 @@ from tablewright.design import Data, Expires, Keys, Load, Retention, Unique, bet
 from tablewright.systems.parental.design.base import PARENTAL, SESSIONS_KEPT, families_table, list_index
 from tablewright.systems.parental.model import AddressStay, Session
 
-__all__ = [
-    "session_address_index",
-    "sessions",
-    "sessions_of_address",
-    "sessions_of_child",
-    "sessions_table",
-    "stays",
-    "stays_at_address",
-    "stays_of_child",
-]
-
 sessions_table = PARENTAL.table(
     "SubscriberSessions",
     pk="childPhoneNumber",

@@ -19,7 +19,7 @@ Elsewhere: requests, tokens and limits (fmc_client.py), what objects say (fmc_re
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -28,6 +28,7 @@ from tablewright.systems.parental.firewall.driver import (
     Conflict,
     Deployed,
     DeviceRule,
+    FirewallDriver,
     FirewallMistake,
     Health,
     Rule,
@@ -38,16 +39,16 @@ from tablewright.systems.parental.firewall.fmc_records import (
     RECORD,
     SOURCE,
     App,
-    Known,
+    FmcState,
     Marker,
     Place,
-    app_told,
+    app_fields,
     by_key,
     device_rule,
+    dynamic_object,
     in_force,
+    marker_fields,
     marker_of,
-    marker_told,
-    object_told,
     plain_address,
     take,
 )
@@ -69,41 +70,27 @@ FRESH = timedelta(seconds=60)
 USED_STEP, UNUSED_AFTER = timedelta(days=7), timedelta(days=30)
 
 
-@dataclass(frozen=True, slots=True)
-class FmcOptions:
-    """An access policy of an FMC, and how our rules stand in it.
-
-    Our rules go to the mandatory section, or into `category` of it: one below the operator's own blocks keeps those in
-    force for what a family allows. `devices` are the ids of those to deploy to; else all the policy is assigned to.
-    """
-
-    connection: Connection
-    access_policy_id: str
-    category: str = ""
-    devices: tuple[str, ...] = ()
-    sees_quic_names: bool = False
-    syslog: bool = False
-    waits: Waits = field(default_factory=Waits)
-
-
-class CiscoFmc:
-    """The driver. It owns a connection: close it."""
+class CiscoFmc(FirewallDriver):
+    """The driver of an access policy of an FMC: our rules stand in its mandatory section. Close it."""
 
     needs_deploy = True
 
     def __init__(
-        self, options: FmcOptions, world: World, *, sleep: Callable[[float], None] = time.sleep
+        self,
+        connection: Connection,
+        access_policy_id: str,
+        world: World,
+        *,
+        waits: Waits | None = None,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._options, self._world, self._sleep = options, world, sleep
-        self._fmc = FmcClient(options.connection, world, sleep)
-        self._policy = f"/policy/accesspolicies/{options.access_policy_id}"
-        self._last: Known | None = None
-        self._deployments = Deployments(
-            self._fmc, options.access_policy_id, options.devices, options.waits, sleep
-        )
+        self._world = world
+        self._fmc = FmcClient(connection, world, sleep)
+        self._policy = f"/policy/accesspolicies/{access_policy_id}"
+        self._last: FmcState | None = None
+        self._deployments = Deployments(self._fmc, access_policy_id, waits or Waits(), sleep)
 
     def ensure(self, rule: Rule) -> DeviceRule:
-        """Make the rule, or make the one of that name equal to it."""
         app = self._app(content_of(rule))
         place = Place(app.key, rule.source)
         marker = self._marker(rule.name)
@@ -119,26 +106,24 @@ class CiscoFmc:
         return device_rule(wanted, "yes" if app.state == "live" else "not deployed", app)
 
     def remove(self, device_rule_id: str) -> None:
-        """Take a rule away; fine if there is none."""
         if "@" in device_rule_id:
             self._remove_unowned(device_rule_id)
             return
         marker = self._read_marker(device_rule_id)
         if marker is None:
             return
-        known = self._known()
+        known = self._state()
         self._map(remove=marker.places - known.taken(but=marker.name))
         self._fmc.delete(f"{OBJECTS}/{marker.id}")
         known.markers.pop(marker.name, None)
 
     def get(self, device_rule_id: str) -> DeviceRule | None:
-        """A rule by the device's own id."""
         if "@" in device_rule_id:
             return next((one for one in self.list(UNOWNED) if one.id == device_rule_id), None)
         marker = self._read_marker(device_rule_id)
         if marker is None:
             return None
-        known = self._known()
+        known = self._state()
         app = known.apps.get(marker.place.key)
         mapped = self._addresses(app.source) if app is not None else ()
         return device_rule(marker, in_force(marker, known, mapped), app)
@@ -146,8 +131,8 @@ class CiscoFmc:
     def list(self, prefix: str = PREFIX) -> Sequence[DeviceRule]:
         """All rules whose name begins so; an address without a rule is returned as a rule of its own, to be removed."""
         # Addresses before markers: a marker is written first and deleted last, so none is missed.
-        mapped = {key: self._addresses(source) for key, source in self._known(FRESH).sources.items()}
-        known = self._known(timedelta(0))
+        mapped = {key: self._addresses(source) for key, source in self._state(FRESH).sources.items()}
+        known = self._state(timedelta(0))
         for key in known.sources.keys() - mapped.keys():
             mapped[key] = self._addresses(known.sources[key])
         found = [
@@ -167,7 +152,7 @@ class CiscoFmc:
 
     def deploy(self) -> Deployed:
         """Deploy, if an access rule of ours was not yet; takes as long as the device does."""
-        known = self._known(timedelta(0))
+        known = self._state(timedelta(0))
         new = [app for app in known.apps.values() if app.state == "new"]
         tasks: Sequence[str] = ()
         if new:
@@ -177,7 +162,7 @@ class CiscoFmc:
                 self._write_app(replace(app, state="live"))
         for marker in [one for one in known.markers.values() if one.was]:
             self._settle(marker)
-        return Deployed(was_needed=bool(tasks), task=",".join(tasks) or None)
+        return Deployed(was_needed=bool(tasks))
 
     def health(self) -> Health:
         """How the FMC is, and whether our policy is there."""
@@ -194,38 +179,16 @@ class CiscoFmc:
         return Health(is_ok=True, version=version, detail=f"access policy {policy}")
 
     def close(self) -> None:
-        """Let go of the connection."""
         self._fmc.close()
-
-    def counts(self) -> dict[str, int]:
-        """How often each content blocked, by its label, on all devices. Whom it blocked only connection events tell."""
-        known = self._known()
-        label_of = {
-            rule["id"]: app.label
-            for app in known.apps.values()
-            for rule in known.rules.get(app.source, [])
-            if rule.get("action") != "ALLOW"
-        }
-        counted: dict[str, int] = {}
-        for device in self._deployments.targets():
-            # The FMC wants this filter in quotation marks.
-            asked = f'"deviceId:{device}"'
-            for one in self._fmc.pages(
-                f"{self._policy}/operational/hitcounts", filter=asked, expanded="true"
-            ):
-                label = label_of.get(one.get("rule", {}).get("id", ""))
-                if label is not None:
-                    counted[label] = counted.get(label, 0) + int(one.get("hitCount", 0))
-        return counted
 
     # --- what the FMC has of ours ---
 
-    def _known(self, age: timedelta = FRESH) -> Known:
+    def _state(self, age: timedelta = FRESH) -> FmcState:
         """What is ours there, read again if it is older."""
         now = self._world.now()
         if self._last is None or now - self._last.at >= age:
-            known = Known(now)
-            for one in self._ours(""):
+            known = FmcState(now)
+            for one in self._own_objects(""):
                 take(known, one)
             for rule in self._fmc.pages(f"{self._policy}/accessrules", expanded="true"):
                 for source in rule.get("sourceDynamicObjects", {}).get("objects", []):
@@ -234,7 +197,7 @@ class CiscoFmc:
             self._last = known
         return self._last
 
-    def _ours(self, name: str) -> Iterator[dict[str, Any]]:
+    def _own_objects(self, name: str) -> Iterator[dict[str, Any]]:
         """Objects whose name begins so."""
         yield from self._fmc.pages(OBJECTS, filter=f"nameStartsWith:{name or 'PARENTAL_'}", expanded="true")
 
@@ -247,7 +210,7 @@ class CiscoFmc:
 
     def _map(self, add: Iterable[Place] = (), remove: Iterable[Place] = ()) -> None:
         """Change addresses of sources; in effect when this returns, without a deployment."""
-        sources = self._known().sources
+        sources = self._state().sources
         asked: dict[str, list[dict[str, Any]]] = {}
         for what, places in (("add", add), ("remove", remove)):
             for key, addresses in by_key(places).items():
@@ -262,7 +225,7 @@ class CiscoFmc:
 
     def _marker(self, name: str) -> Marker | None:
         """The marker of a name, as it is now. One we believe in is read: an address without one could not be found."""
-        believed = self._known().markers.get(name)
+        believed = self._state().markers.get(name)
         return None if believed is None else self._read_marker(believed.id)
 
     def _read_marker(self, id: str) -> Marker | None:
@@ -273,33 +236,33 @@ class CiscoFmc:
 
     def _make_marker(self, wanted: Marker) -> Marker:
         try:
-            made = self._fmc.post(OBJECTS, object_told(wanted.name, marker_told(wanted)))
+            made = self._fmc.post(OBJECTS, dynamic_object(wanted.name, marker_fields(wanted)))
             marker = replace(wanted, id=str(made["id"]))
         except DuplicateName:
             # Another process was faster, or our last try succeeded and its answer was lost.
-            found = next((one for one in self._ours(wanted.name) if one["name"] == wanted.name), None)
+            found = next((one for one in self._own_objects(wanted.name) if one["name"] == wanted.name), None)
             there = None if found is None else marker_of(found)
             if there is None:
                 raise Conflict(f"the FMC has an object {wanted.name} that is not ours") from None
             marker = there
-        self._known().markers[marker.name] = marker
+        self._state().markers[marker.name] = marker
         return marker
 
     def _write_marker(self, marker: Marker) -> None:
-        told = {**object_told(marker.name, marker_told(marker)), "id": marker.id}
+        told = {**dynamic_object(marker.name, marker_fields(marker)), "id": marker.id}
         self._fmc.put(f"{OBJECTS}/{marker.id}", told)
-        self._known().markers[marker.name] = marker
+        self._state().markers[marker.name] = marker
 
     def _settle(self, marker: Marker) -> Marker:
         """Free the places a marker left."""
-        self._map(remove=set(marker.was) - self._known().taken(but=marker.name) - {marker.place})
+        self._map(remove=set(marker.was) - self._state().taken(but=marker.name) - {marker.place})
         settled = replace(marker, was=())
         self._write_marker(settled)
         return settled
 
     def _remove_unowned(self, id: str) -> None:
         source, _, address = id.partition("@")
-        known = self._known(timedelta(0))
+        known = self._state(timedelta(0))
         key = next((key for key, one in known.sources.items() if one == source), None)
         # By now a rule may use it.
         if key is not None and Place(key, address) not in known.taken():
@@ -309,19 +272,19 @@ class CiscoFmc:
 
     def _app(self, content: Content) -> App:
         """The record of a content, whose access rules are there as we made them; set up if need be."""
-        known = self._known()
+        known = self._state()
         app = known.apps.get(content.key)
-        if app is None or not known.is_whole(app):
-            known = self._known(timedelta(0))
+        if app is None or not known.is_unchanged(app):
+            known = self._state(timedelta(0))
             app = known.apps.get(content.key)
-        if app is None or not known.is_whole(app):
+        if app is None or not known.is_unchanged(app):
             return self._set_up(content, known)
         if self._today() - app.used >= USED_STEP:
             app = replace(app, used=self._today())
             self._write_app(app)
         return app
 
-    def _set_up(self, content: Content, known: Known) -> App:
+    def _set_up(self, content: Content, known: FmcState) -> App:
         """Source, access rules, record, in this order: rules without a record are made again by the next try."""
         source = Ref(
             known.sources.get(content.key) or self._make_source(content.key),
@@ -329,22 +292,13 @@ class CiscoFmc:
             "DynamicObject",
         )
         self._delete_rules(known.rules.get(source.id, []))
-        options = self._options
-        rules = access_rules(
-            content,
-            source,
-            self._fqdns(content.fqdns()),
-            sees_quic_names=options.sees_quic_names,
-            syslog=options.syslog,
-        )
-        # Before a rule means in that rule's section and category.
+        rules = access_rules(content, source, self._fqdns(content.fqdns()))
+        # Before a rule means in that rule's section.
         where: dict[str, str | int] = {"section": "mandatory"}
         if (before := self._first_after(content.rank, content.key)) is not None:
             where = {"insertBefore": before}
-        elif options.category:
-            where = {"category": options.category}
         self._fmc.post(f"{self._policy}/accessrules", rules, bulk="true", **where)
-        known = self._known(timedelta(0))
+        known = self._state(timedelta(0))
         old = known.apps.get(content.key)
         app = App(
             id="" if old is None else old.id,
@@ -358,11 +312,11 @@ class CiscoFmc:
             used=self._today(),
         )
         self._write_app(app)
-        return self._known().apps[content.key]
+        return self._state().apps[content.key]
 
     def _first_after(self, rank: int, key: str) -> int | None:
         """The number of the first access rule that must stand after those of a rank."""
-        known = self._known(timedelta(0))
+        known = self._state(timedelta(0))
         numbers = [
             int(rule["metadata"]["ruleIndex"])
             for app in known.apps.values()
@@ -373,20 +327,20 @@ class CiscoFmc:
 
     def _make_source(self, key: str) -> str:
         try:
-            return str(self._fmc.post(OBJECTS, object_told(f"{SOURCE}{key}", {"key": key}))["id"])
+            return str(self._fmc.post(OBJECTS, dynamic_object(f"{SOURCE}{key}", {"key": key}))["id"])
         except DuplicateName:
-            known = self._known(timedelta(0))
+            known = self._state(timedelta(0))
             if key not in known.sources:
                 raise Conflict(f"the FMC has an object {SOURCE}{key} that is not ours") from None
             return known.sources[key]
 
     def _write_app(self, app: App) -> None:
-        told = object_told(f"{RECORD}{app.key}", app_told(app))
+        told = dynamic_object(f"{RECORD}{app.key}", app_fields(app))
         if app.id:
             self._fmc.put(f"{OBJECTS}/{app.id}", {**told, "id": app.id})
         else:
             app = replace(app, id=str(self._fmc.post(OBJECTS, told)["id"]))
-        self._known().apps[app.key] = app
+        self._state().apps[app.key] = app
 
     def _delete_rules(self, rules: Sequence[Mapping[str, Any]]) -> None:
         for rule in rules:
@@ -407,7 +361,7 @@ class CiscoFmc:
                 found[called] = Ref(self._fmc.post("/object/fqdns", told)["id"], called, "FQDN")
         return {name: found[_fqdn_name(name)] for name in names}
 
-    def _tidy(self, known: Known) -> None:
+    def _tidy(self, known: FmcState) -> None:
         """Before a deployment: delete contents that no rule has used for long."""
         in_use = {place.key for place in known.taken()}
         for app in list(known.apps.values()):

@@ -22,11 +22,10 @@ from tablewright.systems.parental.model import EVERYTHING, App, BlockedApp, IpRa
 from tablewright.systems.parental.policy.destinations import (
     check_cidr,
     check_domain,
-    check_port,
     is_under,
+    shared_name,
     widest,
 )
-from tablewright.systems.parental.policy.shared_networks import shared_name
 
 NAME_LENGTH = 50
 DIGEST_LENGTH = 32
@@ -148,21 +147,6 @@ def rule_name(secret: bytes, child: str, app: str, address: str = "") -> str:
     keyed = hmac.new(secret, told, hashlib.sha256).hexdigest()[:12]
     shown = "everything" if app == EVERYTHING else re.sub(r"[^A-Za-z0-9]+", "-", app).strip("-") or "app"
     return f"{PREFIX}{keyed}_{shown}"[:NAME_LENGTH].rstrip("-")
-
-
-def check_entry(entry: BlockedApp, field: str = "blockedApps[0]") -> BlockedApp:
-    """What a policy says of an app, in canonical form and each thing once; a mistake names its field."""
-    domains = [check_domain(text, f"{field}.domains[{number}]") for number, text in enumerate(entry.domains)]
-    ranges = [check_cidr(text, f"{field}.ipRanges[{number}]") for number, text in enumerate(entry.ip_ranges)]
-    for number, port in enumerate(entry.ports):
-        check_port(port.port, f"{field}.ports[{number}].port")
-    return entry.model_copy(
-        update={
-            "domains": list(dict.fromkeys(domains)),
-            "ip_ranges": list(dict.fromkeys(ranges)),
-            "ports": list(dict.fromkeys(entry.ports)),
-        }
-    )
 
 
 # --- what is enforced ---

@@ -9,10 +9,8 @@ than the one in its file, whatever an operator writes into a device. Operators c
 import os
 import re
 import stat
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
 from tablewright.edge.errors import Refused
 from tablewright.systems.parental.firewall.driver import FirewallMistake, Unavailable
@@ -32,24 +30,18 @@ class Secret:
     endpoint: Endpoint
 
 
-Files: TypeAlias = Callable[[str], Secret]
-
-
-def secrets_in(directory: Path) -> Files:
-    """What a name stands for, by the files of a directory. Unavailable, and what to do, if it cannot be had."""
-
-    def secret(name: str) -> Secret:
-        try:
-            with open(directory / name, encoding="utf-8") as file:
-                if os.name == "posix" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
-                    raise Unavailable(f"other users can read the secret {name}; chmod 600 its file")
-                return _read(name, file.read())
-        except OSError:
-            raise Unavailable(
-                f"there is no secret {name}; write user:password and the firewall's host into the file of that name"
-            ) from None
-
-    return secret
+def _secret(file: Path) -> Secret:
+    """The secret in a file; Unavailable, and what to do, if it cannot be read."""
+    name = file.name
+    try:
+        with open(file, encoding="utf-8") as opened:
+            if os.name == "posix" and stat.S_IMODE(os.fstat(opened.fileno()).st_mode) & 0o077:
+                raise Unavailable(f"other users can read the secret {name}; chmod 600 its file")
+            return _read(name, opened.read())
+    except OSError:
+        raise Unavailable(
+            f"there is no secret {name}; write user:password and the firewall's host into the file of that name"
+        ) from None
 
 
 def _read(name: str, text: str) -> Secret:
@@ -69,15 +61,15 @@ def _read(name: str, text: str) -> Secret:
 
 
 class DeviceSecrets:
-    """Secrets by the devices that use them, each for one address."""
+    """Secrets by the devices that use them, each for one address: the files of a directory."""
 
-    def __init__(self, files: Files) -> None:
-        self._files = files
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
 
     def of(self, device: Device) -> Secret:
         """The secret of a device, to be sent to its address; Unavailable if it is for another one."""
         name, where = _name(device), endpoint(device.address)
-        secret = self._files(name)
+        secret = _secret(self._directory / name)
         if secret.endpoint != where:
             raise Unavailable(f"the secret {name} is for {secret.endpoint}; it is not sent to {where}")
         return secret
@@ -90,7 +82,7 @@ class DeviceSecrets:
         except Unavailable as mistake:
             raise Refused("INVALID_SECRET", f"{str(mistake).capitalize()}.", "secretName") from None
         try:
-            its_own = self._files(name).endpoint
+            its_own = _secret(self._directory / name).endpoint
         except Unavailable:
             return  # the file may be written later; until then nothing is sent, and the device's health says why
         if its_own != where:

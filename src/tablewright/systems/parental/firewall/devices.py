@@ -26,12 +26,11 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.enforcement.meters import Answer, Meters
 from tablewright.systems.parental.errors import VersionConflict
-from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc, FmcOptions
+from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc
 from tablewright.systems.parental.firewall.device_secrets import WITH_SECRET, DeviceSecrets, Secret
 from tablewright.systems.parental.firewall.driver import (
     FirewallDriver,
     FirewallMistake,
-    GuardsDns,
     Health,
     LearnsNames,
     RateLimited,
@@ -40,9 +39,7 @@ from tablewright.systems.parental.firewall.driver import (
 )
 from tablewright.systems.parental.firewall.endpoints import endpoint, is_local
 from tablewright.systems.parental.firewall.fmc_client import Connection
-from tablewright.systems.parental.firewall.gateway import options_in
-from tablewright.systems.parental.firewall.nft_script import Guard
-from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
+from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions, options_in
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.model import Device
 from tablewright.systems.parental.repository import Repository
@@ -137,10 +134,7 @@ class Devices:
         if "guard" in fields:
             fields["guard"] = rules.dns_guard(fields["guard"])
 
-        def attempt() -> Device:
-            before = self.get(device_id)
-            if expected is not None and before.version != expected:
-                raise VersionConflict(before)
+        def changed(before: Device) -> Device:
             if before.leaving_at is not None:
                 raise Conflict("DEVICE_LEAVING", "This firewall is being removed.")
             if fields.get("guard", before.guard) != before.guard and before.kind not in GUARDS_DNS:
@@ -153,27 +147,35 @@ class Devices:
             after = before.model_copy(update={**fresh, **fields})
             if fields.keys() & {"address", "access_policy_id", "secret_name"}:
                 self._check_reached(after)
-            write = d.devices.change(before, after)
-            self._repository.write("DEVICE", write)
-            assert write.item is not None
-            return write.item
+            return after
 
-        changed = self._repository.retried(expected, attempt)
-        return self._guarding(changed) if "guard" in fields else changed
+        device = self._rewrite(device_id, expected, changed)
+        return self._guarding(device) if "guard" in fields else device
 
     def leave(self, device_id: str, expected: int | None = None) -> Device:
         """Begin to remove a device that is switched off; DEVICE_IN_USE if it is not. It cannot be switched on again."""
 
-        def attempt() -> Device:
-            before = self.get(device_id)
-            if expected is not None and before.version != expected:
-                raise VersionConflict(before)
+        def left(before: Device) -> Device:
             if before.leaving_at is not None:
                 return before
             if before.enabled:
                 words = "Switch this firewall off first; while it is on, rules are added to it."
                 raise Conflict("DEVICE_IN_USE", words, "enabled")
-            write = d.devices.change(before, before.model_copy(update={"leaving_at": self._now()}))
+            return before.model_copy(update={"leaving_at": self._now()})
+
+        return self._rewrite(device_id, expected, left)
+
+    def _rewrite(self, device_id: str, expected: int | None, changed: Callable[[Device], Device]) -> Device:
+        """A device as `changed` makes it; VERSION_CONFLICT if it is not the version the caller has seen."""
+
+        def attempt() -> Device:
+            before = self.get(device_id)
+            if expected is not None and before.version != expected:
+                raise VersionConflict(before)
+            after = changed(before)
+            if after is before:
+                return before
+            write = d.devices.change(before, after)
             self._repository.write("DEVICE", write)
             assert write.item is not None
             return write.item
@@ -192,7 +194,7 @@ class Devices:
     def keep_guard(self, device_id: str) -> Device:
         """Apply a device's DNS filter; any FirewallMistake if that cannot be done now."""
         device = self.get(device_id)
-        self.call(device_id, lambda driver: driver.keep_guard() if isinstance(driver, GuardsDns) else None)
+        self.call(device_id, _keep_guard)
         if device.guard_kept == device.guard:
             return device
         return self.change(device_id, guard_kept=device.guard)
@@ -443,6 +445,11 @@ def refuse_unreachable(device: Device) -> None:
         raise Refused("INVALID_ADDRESS", f"{str(mistake).capitalize()}.", "address") from None
 
 
+def _keep_guard(driver: FirewallDriver) -> None:
+    if isinstance(driver, NftablesFirewall):
+        driver.keep_guard()
+
+
 def _answer(mistake: FirewallMistake) -> Answer:
     match mistake:
         case NotAsked():
@@ -478,20 +485,14 @@ def open_driver(home: Path, world: World, secret_of: Callable[[Device], Secret])
                 reached = Connection(
                     device.address, secret.user, secret.password, may_be_local=is_local(secret.endpoint.host)
                 )
-                return CiscoFmc(FmcOptions(reached, device.access_policy_id), world)
+                return CiscoFmc(reached, device.access_policy_id, world)
 
     return opened
 
 
 def gateway_options(home: Path, device: Device) -> NftOptions:
-    """How an nftables gateway is driven and heard; its directory may hold a file that says more (gateway.py)."""
-    return options_in(home / _directory(device), device.address or None, guard_of(device))
-
-
-def guard_of(device: Device) -> Guard:
-    """A device's DNS filter, as its driver takes it."""
-    told = device.guard
-    return Guard(tuple(told.safe), tuple(told.guarded), told.refuses_encrypted_dns)
+    """How an nftables gateway is driven and heard; its directory may hold a file that says more (nftables.py)."""
+    return options_in(home / _directory(device), device.address or None, device.guard)
 
 
 def _directory(device: Device) -> str:

@@ -9,9 +9,15 @@ device has no way to do that: the driver's file says so, and devices.py, so that
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from ipaddress import ip_address, ip_network
 from typing import Protocol, runtime_checkable
 
+from tablewright.systems.parental.policy.destinations import is_under
+
 PREFIX = "PARENTAL_BLOCK_"
+# Without names nothing works, what is allowed included; who may be asked for them is the device's business.
+DNS_PORT = 53
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -59,7 +65,6 @@ class Deployed:
     """What a deployment did; a device that needs none answers with `was_needed` False."""
 
     was_needed: bool
-    task: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +101,12 @@ class Rejected(FirewallMistake):
 
 
 class FirewallDriver(Protocol):
-    """A firewall. Calls may take seconds and may raise any FirewallMistake; one thread at a time."""
+    """A firewall. Calls may take seconds and may raise any FirewallMistake; one thread at a time.
 
-    needs_deploy: bool
+    A driver whose changes are in force when they are made, and which holds nothing open, inherits `deploy` and `close`.
+    """
+
+    needs_deploy: bool = False
 
     def ensure(self, rule: Rule) -> DeviceRule:
         """Make the rule, or make the one of that name equal to it."""
@@ -114,20 +122,14 @@ class FirewallDriver(Protocol):
 
     def deploy(self) -> Deployed:
         """Make what was changed take effect, where that is a step of its own."""
+        return Deployed(was_needed=False)
 
     def health(self) -> Health:
         """How the device is."""
 
     def close(self) -> None:
         """Let go of connections."""
-
-
-@runtime_checkable
-class GuardsDns(Protocol):
-    """A driver of a device that answers questions for names itself."""
-
-    def keep_guard(self) -> None:
-        """Guard as the device was opened to, from now on and whatever was before."""
+        return
 
 
 @runtime_checkable
@@ -139,3 +141,57 @@ class LearnsNames(Protocol):
 
     def look_up_again(self) -> int:
         """Ask once more where all known names lead; how many addresses there are."""
+
+
+# --- what a rule means, which every driver must give it ---
+#
+# A device that knows addresses only (nftables) answers for what it saw names resolve to.
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A connection attempt: to an address, a name, or an address that was looked up under a name."""
+
+    source: str
+    destination: str = ""
+    protocol: str = "TCP"
+    port: int = 443
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedFlow:
+    """A connection that was stopped, as a device tells it: one for each, however often it was tried."""
+
+    at: datetime
+    rule: str
+    label: str
+    source: str
+    destination: str
+    protocol: str
+    port: int
+
+
+def stops(rule: Rule, flow: Flow) -> bool:
+    """Whether a rule blocks a flow."""
+    if ip_address(rule.source) != ip_address(flow.source) or flow.port == DNS_PORT:
+        return False
+    if rule.ports and PortOf(flow.protocol, flow.port) not in rule.ports:
+        return False
+    if _is_named(flow, rule.allowed_domains):
+        return False
+    if not (rule.domains or rule.ranges):
+        return True
+    return _is_named(flow, rule.domains) or _is_within(flow, rule.ranges)
+
+
+def _is_named(flow: Flow, domains: tuple[str, ...]) -> bool:
+    name = flow.name.lower().rstrip(".")
+    return bool(name) and any(is_under(name, domain) for domain in domains)
+
+
+def _is_within(flow: Flow, ranges: tuple[str, ...]) -> bool:
+    if not flow.destination:
+        return False
+    address = ip_address(flow.destination)
+    return any(address in ip_network(one) for one in ranges)

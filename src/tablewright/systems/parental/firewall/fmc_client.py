@@ -1,6 +1,6 @@
 """Requests to a Cisco Firewall Management Center (FMC): tokens, its limits, pages, and its mistakes in our words.
 
-Must hold: certificates are checked unless that is switched off; a token is renewed before it expires (30 minutes, three
+Must hold: certificates are checked; a token is renewed before it expires (30 minutes, three
 renewals, then a new sign-in); no more requests leave than the FMC takes in a minute, and never two at a time, since it
 takes one write at a time; a request that was answered 429 was not done and is sent again after the time the FMC names,
 if that is soon; a write whose answer was lost is not sent again: the caller reads first. No secret and no address of
@@ -50,8 +50,8 @@ class DuplicateName(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How to reach an FMC. `address` is a host, perhaps with a port; `domain` a name or id, else the user's own.
-    Unless `may_be_local`, nothing is sent to an address of this machine or its link, whatever name leads there.
+    """How to reach an FMC. `address` is a host, perhaps with a port. Unless `may_be_local`, nothing is sent to an
+    address of this machine or its link, whatever name leads there.
 
     `ca_file` names the authority that signed the FMC's certificate, if it is not one everybody knows.
     `requests_per_minute` is 120 on most, 300 from version 7.4.1 on. `patience` is how many seconds a call may wait for
@@ -61,9 +61,7 @@ class Connection:
     address: str
     username: str
     password: str = field(repr=False)
-    domain: str = ""
     ca_file: Path | None = None
-    verify_tls: bool = True
     may_be_local: bool = True
     requests_per_minute: int = 120
     patience: float = 10.0
@@ -151,12 +149,14 @@ class FmcClient:
         asked = f"?{urlencode(query, quote_via=quote, safe=':,;')}" if query else ""
         with self._lock:
             token = self._signed_in()
-            answer = self._send(method, self._url(base, token, path + asked), _with(token), payload)
+            answer = self._send(method, self._url(base, token, path + asked), _token_header(token), payload)
             if answer.status == 401:
                 # The FMC forgot the token: it was restarted, or the user signed in too often elsewhere.
                 token = self._sign_in()
-                answer = self._send(method, self._url(base, token, path + asked), _with(token), payload)
-        return _understood(answer)
+                answer = self._send(
+                    method, self._url(base, token, path + asked), _token_header(token), payload
+                )
+        return _checked_answer(answer)
 
     def _url(self, base: str, token: _Token, rest: str) -> str:
         return f"{base or f'{CONFIG}/{token.domain}'}{rest}"
@@ -247,7 +247,7 @@ class FmcClient:
 
     def _renew(self, token: _Token) -> _Token:
         now = self._world.now()
-        headers = {**_with(token), "X-auth-refresh-token": token.renewal}
+        headers = {**_token_header(token), "X-auth-refresh-token": token.renewal}
         answer = self._send("POST", f"{PLATFORM}/auth/refreshtoken", headers, None)
         if answer.status not in (200, 204):
             return self._sign_in()
@@ -264,7 +264,7 @@ class FmcClient:
         if answer.status == 401:
             raise Unavailable(f"{self._host} refuses our user name and password; correct the device's secret")
         if answer.status not in (200, 204):
-            _understood(answer)
+            _checked_answer(answer)
             raise Unavailable(f"{self._host} answered a sign-in with {answer.status}")
         self._token = self._token_of(answer, now)
         return self._token
@@ -274,36 +274,20 @@ class FmcClient:
         if not access:
             raise Unavailable(f"{self._host} signed us in without a token")
         renewal = answer.headers.get("x-auth-refresh-token", "")
-        return _Token(access, renewal, _domain(self._given.domain, answer.headers), now)
+        return _Token(access, renewal, answer.headers.get("domain_uuid", ""), now)
 
 
-def _with(token: _Token) -> dict[str, str]:
+def _token_header(token: _Token) -> dict[str, str]:
     return {"X-auth-access-token": token.access}
-
-
-def _domain(wanted: str, headers: Mapping[str, str]) -> str:
-    """The id of the domain: the user's own, or the one asked for by name, with or without `Global/`, or id."""
-    if not wanted:
-        return headers.get("domain_uuid", "")
-    known = json.loads(headers.get("domains") or "[]")
-    for one in known:
-        names = (one["uuid"], one["name"], one["name"].removeprefix("Global/"))
-        if wanted.lower() in (name.lower() for name in names):
-            return str(one["uuid"])
-    told = ", ".join(one["name"] for one in known) or "none"
-    raise Rejected(f"the FMC's user has no domain {wanted}; the domains are: {told}")
 
 
 def _tls(connection: Connection) -> ssl.SSLContext:
     try:
-        context = ssl.create_default_context(cafile=connection.ca_file)
+        return ssl.create_default_context(cafile=connection.ca_file)
     except OSError as error:
         raise Rejected(
             f"the CA file {connection.ca_file} cannot be used: {error.strerror or error}"
         ) from None
-    if not connection.verify_tls:
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    return context
 
 
 def _retry_after(answer: _Answer, tried: int, chance: float) -> float:
@@ -312,7 +296,7 @@ def _retry_after(answer: _Answer, tried: int, chance: float) -> float:
     return float(told) if told.isdigit() else 2.0 ** (tried - 1) + chance
 
 
-def _understood(answer: _Answer) -> dict[str, Any]:
+def _checked_answer(answer: _Answer) -> dict[str, Any]:
     """The answer's JSON, or the mistake it tells of."""
     if 200 <= answer.status < 300:
         return _json(answer.body)

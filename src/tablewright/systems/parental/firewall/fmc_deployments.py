@@ -34,17 +34,16 @@ class Deployments:
         self,
         fmc: FmcClient,
         access_policy_id: str,
-        devices: Sequence[str],
         waits: Waits,
         sleep: Callable[[float], None],
     ) -> None:
-        self._fmc, self._policy_id, self._devices = fmc, access_policy_id, frozenset(devices)
+        self._fmc, self._policy_id = fmc, access_policy_id
         self._waits, self._sleep = waits, sleep
         self._tasks: list[str] = []
 
     def run(self) -> Sequence[str]:
         """Deploy to each of our devices that has changes, and wait. The tasks; none if another process was faster."""
-        targets = self.targets()
+        targets = self._targets()
         done = [*self._tasks]
         self._wait()
         for device in self._with_changes(targets):
@@ -61,18 +60,18 @@ class Deployments:
         self._wait()
         return done
 
-    def targets(self) -> frozenset[str]:
+    def _targets(self) -> frozenset[str]:
         """The devices that have our policy."""
-        if self._devices:
-            return self._devices
         try:
             assigned = self._fmc.get(f"/assignment/policyassignments/{self._policy_id}")
         except NotThere:
-            words = "the access policy is assigned to no device; assign it, or name the devices"
+            words = "the access policy is assigned to no device; assign it to one"
             raise Rejected(words) from None
         targets = assigned.get("targets", [])
         if groups := [one.get("name", one["id"]) for one in targets if one.get("type") not in _DEPLOYABLE]:
-            raise Rejected(f"the access policy is assigned to groups ({', '.join(groups)}); name the devices")
+            raise Rejected(
+                f"the access policy is assigned to groups ({', '.join(groups)}); assign it to devices"
+            )
         return frozenset(one["id"] for one in targets)
 
     def _with_changes(self, targets: frozenset[str]) -> Sequence[dict[str, Any]]:

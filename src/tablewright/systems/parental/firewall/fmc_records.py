@@ -1,7 +1,7 @@
 """What the driver keeps on a Cisco FMC, as values: markers, records of contents, and how their descriptions say it.
 
-Must hold: what `object_told` writes `take` reads back; an object whose description does not say that it is ours is not,
-whatever its name. Pure. Elsewhere: what each is for (cisco_fmc.py).
+Must hold: what `dynamic_object` writes `take` reads back; an object whose description does not say that it is ours is
+not, whatever its name. Pure. Elsewhere: what each is for (cisco_fmc.py).
 """
 
 import json
@@ -56,7 +56,7 @@ class App:
 
 
 @dataclass(slots=True)
-class Known:
+class FmcState:
     """What the FMC had of ours at a moment. `rules` are by the id of their source, in their order."""
 
     at: datetime
@@ -65,7 +65,7 @@ class Known:
     markers: dict[str, Marker] = field(default_factory=dict)
     rules: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
-    def is_whole(self, app: App) -> bool:
+    def is_unchanged(self, app: App) -> bool:
         return fingerprint(self.rules.get(app.source, [])) == app.print
 
     def taken(self, but: str = "") -> frozenset[Place]:
@@ -73,12 +73,12 @@ class Known:
         return frozenset(place for one in self.markers.values() if one.name != but for place in one.places)
 
 
-def in_force(marker: Marker, known: Known, mapped: Iterable[str]) -> str:
+def in_force(marker: Marker, known: FmcState, mapped: Iterable[str]) -> str:
     """`yes`, or why not."""
     app = known.apps.get(marker.place.key)
     if app is None:
         return "its access rules are gone"
-    if not known.is_whole(app):
+    if not known.is_unchanged(app):
         return "its access rules were changed by someone else"
     if marker.place.address not in mapped:
         return "its address is missing"
@@ -108,7 +108,7 @@ def plain_address(mapping: str) -> str:
 # --- what descriptions say ---
 
 
-def object_told(name: str, told: Mapping[str, Any]) -> dict[str, Any]:
+def dynamic_object(name: str, told: Mapping[str, Any]) -> dict[str, Any]:
     words = json.dumps({"by": OURS, **told}, separators=(",", ":"))
     return {"type": "DynamicObject", "objectType": "IP", "name": name, "description": words}
 
@@ -122,7 +122,7 @@ def _description(told: Mapping[str, Any]) -> dict[str, Any] | None:
     return words if isinstance(words, dict) and words.get("by") == OURS else None
 
 
-def marker_told(marker: Marker) -> dict[str, Any]:
+def marker_fields(marker: Marker) -> dict[str, Any]:
     told: dict[str, Any] = {"d": marker.digest, "a": marker.place.key, "s": marker.place.address}
     return {**told, "w": [list(place) for place in marker.was]} if marker.was else told
 
@@ -135,14 +135,14 @@ def marker_of(told: Mapping[str, Any]) -> Marker | None:
     return Marker(told["id"], told["name"], words["d"], Place(words["a"], words["s"]), was)
 
 
-def app_told(app: App) -> dict[str, Any]:
+def app_fields(app: App) -> dict[str, Any]:
     return {
         "source": app.source, "state": app.state, "rank": app.rank, "print": app.print, "used": app.used.isoformat(),
         "label": app.label,
     }  # fmt: skip
 
 
-def take(known: Known, told: Mapping[str, Any]) -> None:
+def take(known: FmcState, told: Mapping[str, Any]) -> None:
     """One object of the FMC, if it is ours."""
     name, words = str(told["name"]), _description(told)
     if words is None:

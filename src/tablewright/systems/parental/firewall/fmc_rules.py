@@ -4,7 +4,7 @@ All addresses for which the same is blocked share one set of access rules, whose
 Firewall Threat Defense device can tell apart decides the form:
 - Names are matched by URL: the host itself and all under it, in HTTP and in the names TLS shows, so over TCP only.
 - QUIC hides its names: where UDP 443 is asked for, all QUIC of the address is stopped while the rule is in force, and
-  browsers fall back to TCP, where names are seen. A device that decrypts QUIC can be told so (`sees_quic_names`).
+  browsers fall back to TCP, where names are seen.
 - On other UDP ports names are matched by the addresses the device looked up (FQDN objects): the name itself only.
 - A condition is an AND of its parts, so names and ranges are two rules; 50 literals are what a condition takes.
 - There is no "except": what is allowed is an ALLOW rule before the blocking one, as narrow as that (same ranges and
@@ -23,8 +23,7 @@ from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
 from tablewright.systems.parental.firewall.compiler import CARRIER
-from tablewright.systems.parental.firewall.driver import PortOf, Rejected, Rule
-from tablewright.systems.parental.firewall.flows import DNS_PORT
+from tablewright.systems.parental.firewall.driver import DNS_PORT, PortOf, Rejected, Rule
 from tablewright.systems.parental.policy.destinations import is_under
 
 # Part of every key: another form of access rules must not be taken for this one.
@@ -71,11 +70,11 @@ class Content:
     @property
     def key(self) -> str:
         """Equal for equal contents, on every machine and for ever."""
-        told = [FORM, self.label, self.domains, self.ports_told, self.ranges, self.allowed]
+        told = [FORM, self.label, self.domains, self.port_names, self.ranges, self.allowed]
         return hashlib.sha256(json.dumps(told, separators=(",", ":")).encode()).hexdigest()[:16]
 
     @property
-    def ports_told(self) -> list[str]:
+    def port_names(self) -> list[str]:
         return [f"{port.protocol}/{port.port}" for port in self.ports]
 
     def fqdns(self) -> tuple[str, ...]:
@@ -95,20 +94,13 @@ def content_of(rule: Rule) -> Content:
     return Content(rule.label, rule.domains, ports, rule.ranges, allowed)
 
 
-def access_rules(
-    content: Content,
-    source: Ref,
-    fqdns: Mapping[str, Ref],
-    *,
-    sees_quic_names: bool = False,
-    syslog: bool = False,
-) -> list[dict[str, Any]]:
+def access_rules(content: Content, source: Ref, fqdns: Mapping[str, Ref]) -> list[dict[str, Any]]:
     """The access rules of a content, in the order in which they must stand; `fqdns` has an object for each name."""
-    parts = [*_exceptions(content), *_blocks(content, fqdns, sees_quic_names)]
+    parts = [*_exceptions(content), *_blocks(content, fqdns)]
     slug = re.sub(r"[^A-Za-z0-9]+", "-", content.label).strip("-") or "app"
     key = content.key
     names = (f"{OUR_RULES}{key}_{number}_{slug}"[:NAME_LENGTH].rstrip("-") for number in range(len(parts)))
-    return [_rule(name, part, source, syslog) for name, part in zip(names, parts, strict=True)]
+    return [_rule(name, part, source) for name, part in zip(names, parts, strict=True)]
 
 
 def fingerprint(rules: Sequence[Mapping[str, Any]]) -> str:
@@ -156,16 +148,13 @@ def _narrow(allowed: Sequence[str], blocked: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*inside, *beneath)))
 
 
-def _blocks(content: Content, fqdns: Mapping[str, Ref], sees_quic_names: bool) -> Iterator[_Part]:
-    wants_quic = bool(content.domains) and (not content.ports or QUIC in content.ports)
+def _blocks(content: Content, fqdns: Mapping[str, Ref]) -> Iterator[_Part]:
     by_url = _ports(content, "TCP")
     if content.domains and by_url is not None:
         by_url = by_url or [("TCP", ports) for ports in _ALL_BUT_DNS]
-        if sees_quic_names and wants_quic:
-            by_url = [*by_url, ("UDP", "443")]
         for urls, some in product(_chunks(content.domains), _chunks(by_url)):
             yield _Part("BLOCK_RESET", urls=urls, ports=some)
-    if wants_quic and not sees_quic_names:
+    if content.domains and (not content.ports or QUIC in content.ports):
         yield _Part("BLOCK_RESET", ports=[("UDP", "443")])
     if by_address := _other_udp(content):
         looked_up = [fqdns[name] for name in content.domains]
@@ -207,7 +196,7 @@ def _chunks(items: Sequence[Item]) -> list[Sequence[Item]]:
     return [items[at : at + MAX_LITERALS] for at in range(0, len(items), MAX_LITERALS)] or [()]
 
 
-def _rule(name: str, part: _Part, source: Ref, syslog: bool) -> dict[str, Any]:
+def _rule(name: str, part: _Part, source: Ref) -> dict[str, Any]:
     is_block = part.action != "ALLOW"
     rule: dict[str, Any] = {
         "type": "AccessRule",
@@ -219,7 +208,6 @@ def _rule(name: str, part: _Part, source: Ref, syslog: bool) -> dict[str, Any]:
         "logBegin": is_block,
         "logEnd": False,
         "sendEventsToFMC": is_block,
-        "enableSyslog": is_block and syslog,
     }
     if part.urls:
         rule["urls"] = {"literals": [{"type": "Url", "url": url} for url in part.urls]}

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import ip_address
 
-from tablewright.systems.parental.firewall.driver import PREFIX, Unavailable
-from tablewright.systems.parental.firewall.flows import BlockedFlow
+from tablewright.systems.parental.firewall.driver import PREFIX, BlockedFlow, Unavailable
 from tablewright.systems.parental.firewall.namespace import made_inside
 from tablewright.systems.parental.firewall.netlink import (
     ACKNOWLEDGE,

@@ -7,7 +7,14 @@ rules, and is created again by the next `ensure`; several processes may drive on
 
 Known limits: names are blocked by the addresses they lead to, so what shares an address with a blocked name is blocked
 on the same ports (a family's allowed names are not); a client that brings its own DNS is only seen if the gateway
-answers all of it (`Guard`), and until then what a server answers on port 53 counts as DNS, which is never blocked.
+answers all of it (`DnsGuard`), and until then what a server answers on port 53 counts as DNS, which is never blocked.
+
+A gateway is set up by the file `gateway.json` beside what the driver keeps. The machine's administrator writes it: it
+names commands that are run, so it cannot be sent to the service. All of it may be left out:
+
+    {"namespace": "lan",
+     "dnsmasq": {"config": "/etc/dnsmasq.d/tablewright.conf", "restart": ["systemctl", "restart", "dnsmasq"]},
+     "dnsServer": "127.0.0.1", "logGroup": 5}
 """
 
 import fcntl
@@ -16,17 +23,25 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from tablewright.systems.parental.firewall.dns import ENCRYPTED_DNS_NAMES, Names, Resolver
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from tablewright.systems.parental.firewall.dns import (
+    ENCRYPTED_DNS_NAMES,
+    Dnsmasq,
+    Names,
+    Resolver,
+    restart_by,
+)
 from tablewright.systems.parental.firewall.driver import (
     PREFIX,
     Conflict,
-    Deployed,
     DeviceRule,
+    FirewallDriver,
     FirewallMistake,
     Health,
     Rejected,
@@ -34,26 +49,29 @@ from tablewright.systems.parental.firewall.driver import (
 )
 from tablewright.systems.parental.firewall.namespace import made_inside
 from tablewright.systems.parental.firewall.netlink import counters, open_netfilter
-from tablewright.systems.parental.firewall.nft import Absent, Command, Nft, parts
+from tablewright.systems.parental.firewall.nft import FAMILY, TABLE, Absent, Command, Nft, by_map, parts
 from tablewright.systems.parental.firewall.nft_script import (
-    Card,
-    Guard,
+    RuleComment,
     addresses_for,
     base,
-    card,
     dnsmasq_sets,
     id_of,
     is_shared,
     links,
-    rule_gone,
-    rule_made,
-    set_gone,
+    parse_comment,
+    rule_commands,
+    rule_removal,
+    set_removal,
     sets_for,
-    source_made,
+    source_commands,
 )
-from tablewright.systems.parental.firewall.nft_words import FAMILY, TABLE, by_map
+from tablewright.systems.parental.model import DnsGuard
 
 LOG_GROUP = 5
+FILE = "gateway.json"
+_OF_THE_DEVICE = frozenset(("safe", "guarded", "refusesEncryptedDns"))
+_NOT_HERE = "operators set this with the firewall; remove it"
+_Address = Annotated[str, AfterValidator(lambda text: str(ip_address(text)))]
 # By which side of a packet, through which map.
 WAYS_IN = (("saddr", "sources"), ("daddr", "backs"))
 
@@ -62,17 +80,14 @@ WAYS_IN = (("saddr", "sources"), ("daddr", "backs"))
 class NftOptions:
     """How a gateway is driven.
 
-    `directory` is where the driver keeps what it must know after a restart (names that were ever blocked). With a
-    `lease` a rule that is neither asked for nor read for so long expires: a gateway whose service died unblocks its
-    children. Without, it keeps its last state.
+    `directory` is where the driver keeps what it must know after a restart (names that were ever blocked).
     """
 
     directory: Path
     names: Names = field(default_factory=Resolver)
-    guard: Guard = field(default_factory=Guard)
+    guard: DnsGuard = field(default_factory=DnsGuard)
     namespace: str | None = None
     log_group: int = LOG_GROUP
-    lease: timedelta | None = None
     seconds: float = 30.0
 
 
@@ -80,15 +95,13 @@ class NftOptions:
 class _Found:
     """A rule as the table has it."""
 
-    card: Card
+    comment: RuleComment
     packets: int
     bytes: int
 
 
-class NftablesFirewall:
+class NftablesFirewall(FirewallDriver):
     """The driver of a Linux gateway. It needs the right to change its network (CAP_NET_ADMIN)."""
-
-    needs_deploy = False
 
     def __init__(self, options: NftOptions) -> None:
         self._options = options
@@ -109,56 +122,45 @@ class NftablesFirewall:
             self._learn(names)
             before = found.get(id)
             counted = (0, 0) if before is None else (before.packets, before.bytes)
-            old = None if before is None else before.card
-            script = rule_made(rule, self._options.log_group, old, counted)
+            old = None if before is None else before.comment
+            script = rule_commands(rule, self._options.log_group, old, counted)
             if old is not None and old.source != source:
                 # Gone from there and come here in one transaction.
-                script += source_made(
-                    old.source, _of_source(found, old.source, without=id), self._options.lease
-                )
+                script += source_commands(old.source, _of_source(found, old.source, without=id))
             ids = sorted({*_of_source(found, source), id})
-            script += source_made(source, ids, self._options.lease)
+            script += source_commands(source, ids)
             self._run([*base(self._options.guard), *sets_for(names), *script])
         return DeviceRule(id, rule.name, source, rule.digest, counted[0])
 
     def remove(self, device_rule_id: str) -> None:
-        """Take a rule away; fine if there is none."""
         with self._alone():
             found = self._rules()
             gone = found.get(device_rule_id)
             if gone is not None:
-                source = gone.card.source
+                source = gone.comment.source
                 left = _of_source(found, source, without=device_rule_id)
-                self._run([*source_made(source, left, self._options.lease), *rule_gone(device_rule_id)])
+                self._run([*source_commands(source, left), *rule_removal(device_rule_id)])
 
     def get(self, device_rule_id: str) -> DeviceRule | None:
-        """A rule that is in force, by its id; what is only half there is not. To read it renews its lease."""
+        """A rule that is in force, by its id; what is only half there is not."""
         with self._alone():
-            found = self._rules()
-            one = found.get(device_rule_id)
-            if one is None or not self._is_in_force(device_rule_id, one.card):
+            one = self._rules().get(device_rule_id)
+            if one is None or not self._is_in_force(device_rule_id, one.comment):
                 return None
-            self._renew(found, [one.card.source])
-            return _told(device_rule_id, one)
+            return _device_rule(device_rule_id, one)
 
     def list(self, prefix: str = PREFIX) -> Sequence[DeviceRule]:
-        """All rules in force whose name begins so, by name. To read them renews their leases."""
+        """All rules in force whose name begins so, by name."""
         with self._alone():
-            found = self._rules()
-            asked = {id: one for id, one in found.items() if one.card.name.startswith(prefix)}
+            asked = {id: one for id, one in self._rules().items() if one.comment.name.startswith(prefix)}
             live = self._live_sources() if asked else frozenset()
             chains = self._chains() if asked else {}
             chosen = {
                 id: one
                 for id, one in asked.items()
-                if one.card.source in live and _is_whole(id, one.card, chains)
+                if one.comment.source in live and _is_unchanged(id, one.comment, chains)
             }
-            self._renew(found, sorted({one.card.source for one in chosen.values()}))
-        return sorted((_told(id, one) for id, one in chosen.items()), key=lambda rule: rule.name)
-
-    def deploy(self) -> Deployed:
-        """Changes are in force when they are made."""
-        return Deployed(was_needed=False)
+        return sorted((_device_rule(id, one) for id, one in chosen.items()), key=lambda rule: rule.name)
 
     def health(self) -> Health:
         """Whether nftables answers, and what is in our table."""
@@ -171,9 +173,6 @@ class NftablesFirewall:
             )
         except FirewallMistake as mistake:
             return Health(is_ok=False, detail=str(mistake))
-
-    def close(self) -> None:
-        """Nothing is held open between calls; closing is part of being a driver."""
 
     # --- what only this device has ---
 
@@ -198,12 +197,6 @@ class NftablesFirewall:
             self._rules()
             self._is_prepared = False
             self._learn(())
-
-    def erase(self) -> None:
-        """Take the whole table away, all rules with it."""
-        with self._alone():
-            self._run([{"add": {"table": _TABLE}}, {"delete": {"table": _TABLE}}])
-            self._forget()
 
     def _run(self, script: Sequence[Command]) -> None:
         """All of it or nothing."""
@@ -241,7 +234,7 @@ class NftablesFirewall:
         for name in (one["name"] for one in parts(found, "set")):
             if is_shared(name):
                 with suppress(Conflict):
-                    self._run(set_gone(name))
+                    self._run(set_removal(name))
 
     def _refused(self) -> tuple[str, ...]:
         return ENCRYPTED_DNS_NAMES if self._options.guard.refuses_encrypted_dns else ()
@@ -276,10 +269,10 @@ class NftablesFirewall:
             counts = counters(talk, TABLE)
         if not counts and self._nft.ask("list", "map", FAMILY, TABLE, "sources4") is None:
             self._forget()
-        cards = ((count, card(count.comment)) for count in counts if count.name.startswith("c_"))
+        comments = ((count, parse_comment(count.comment)) for count in counts if count.name.startswith("c_"))
         return {
             count.name[2:]: _Found(known, count.packets, count.bytes)
-            for count, known in cards
+            for count, known in comments
             if known is not None
         }
 
@@ -291,12 +284,12 @@ class NftablesFirewall:
             source
             for version in led
             for table in parts(self._nft.ask("list", "map", FAMILY, TABLE, f"sources{version}") or {}, "map")
-            for source in map(_key, table.get("elem", ()))
+            for source, _ in table.get("elem", ())
         )
 
-    def _is_in_force(self, id: str, card: Card) -> bool:
-        chains = {name: _steps(self._chain(name)) for name, _ in links(id, card.source)}
-        return _is_whole(id, card, chains) and card.source in self._live_sources()
+    def _is_in_force(self, id: str, comment: RuleComment) -> bool:
+        chains = {name: _steps(self._chain(name)) for name, _ in links(id, comment.source)}
+        return _is_unchanged(id, comment, chains) and comment.source in self._live_sources()
 
     def _chains(self) -> dict[str, Sequence[Command]]:
         """What is done in every chain, asked for at once."""
@@ -309,20 +302,12 @@ class NftablesFirewall:
     def _chain(self, name: str) -> Sequence[dict[str, Any]]:
         return parts(self._nft.ask("-t", "list", "chain", FAMILY, TABLE, name) or {}, "rule")
 
-    def _renew(self, found: dict[str, _Found], sources: Iterable[str]) -> None:
-        if self._options.lease is not None:
-            for source in sources:
-                self._run(source_made(source, _of_source(found, source), self._options.lease))
-
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """One process at a time reads and then writes; the kernel only makes each of the two atomic."""
         with open(self._options.directory / "lock", "w") as door:
             fcntl.flock(door, fcntl.LOCK_EX)
             yield
-
-
-_TABLE = {"family": FAMILY, "name": TABLE}
 
 
 def _check(rule: Rule) -> None:
@@ -337,12 +322,12 @@ def _check(rule: Rule) -> None:
         raise Rejected("ports are those of TCP or UDP")
 
 
-def _told(id: str, one: _Found) -> DeviceRule:
+def _device_rule(id: str, one: _Found) -> DeviceRule:
     return DeviceRule(
         id=id,
-        name=one.card.name,
-        source=one.card.source,
-        digest=one.card.digest,
+        name=one.comment.name,
+        source=one.comment.source,
+        digest=one.comment.digest,
         hits=one.packets,
         details={"bytes": str(one.bytes), "counter": f"c_{id}"},
     )
@@ -352,16 +337,56 @@ def _steps(rules: Sequence[dict[str, Any]]) -> Sequence[Command]:
     return [step for rule in rules for step in rule["expr"]]
 
 
-def _is_whole(id: str, card: Card, chains: Mapping[str, Sequence[Command]]) -> bool:
+def _is_unchanged(id: str, comment: RuleComment, chains: Mapping[str, Sequence[Command]]) -> bool:
     """Whether packets of the rule's address come to the rule, and are stopped there."""
-    return all(step in chains.get(name, ()) for name, step in links(id, card.source))
+    return all(step in chains.get(name, ()) for name, step in links(id, comment.source))
 
 
 def _of_source(found: dict[str, _Found], source: str, without: str = "") -> list[str]:
-    return sorted(id for id, one in found.items() if one.card.source == source and id != without)
+    return sorted(id for id, one in found.items() if one.comment.source == source and id != without)
 
 
-def _key(element: Any) -> str:
-    """The address of an element of a map, with or without a timeout."""
-    key = element[0]
-    return str(key["elem"]["val"] if isinstance(key, dict) else key)
+# --- how a gateway is set up ---
+
+
+class _Setting(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+
+
+class _DnsmasqSetting(_Setting):
+    config: Path
+    restart: tuple[str, ...] = Field(min_length=1)
+
+
+class _Gateway(_Setting):
+    namespace: str | None = None
+    dnsmasq: _DnsmasqSetting | None = None
+    dns_server: _Address | None = None
+    log_group: int = Field(default=LOG_GROUP, ge=0, le=65535)
+
+
+def options_in(directory: Path, namespace: str | None = None, guard: DnsGuard | None = None) -> NftOptions:
+    """The options of the gateway whose directory this is; a namespace in the file goes before the one given."""
+    file = directory / FILE
+    try:
+        given = _Gateway.model_validate_json(file.read_bytes()) if file.exists() else _Gateway()
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        words = _NOT_HERE if where in _OF_THE_DEVICE else first["msg"]
+        raise Rejected(f"{FILE} of the gateway is wrong at {where}: {words}") from error
+    inside = given.namespace or namespace
+    return NftOptions(
+        directory=directory,
+        names=_names(given, inside),
+        guard=guard or DnsGuard(),
+        namespace=inside,
+        log_group=given.log_group,
+    )
+
+
+def _names(given: _Gateway, namespace: str | None) -> Names:
+    if given.dnsmasq is None:
+        return Resolver(given.dns_server or "", namespace=namespace)
+    resolver = Resolver(given.dns_server or "127.0.0.1", namespace=namespace)
+    return Dnsmasq(given.dnsmasq.config, restart_by(given.dnsmasq.restart), resolver)

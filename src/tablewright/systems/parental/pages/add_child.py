@@ -6,24 +6,23 @@ phone has the code; in the demo, which sends none, the page links to it.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated
 from urllib.parse import urlencode
 from zoneinfo import available_timezones
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError
-from tablewright.edge.routes import gather
-from tablewright.pages.forms import Form, posted
+from tablewright.kit.tables import Actor
+from tablewright.pages.forms import Form
 from tablewright.pages.layout import Crumb
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.model import Family
-from tablewright.systems.parental.pages.page import HOME, Look, ParentalPages, refused, status_of
+from tablewright.systems.parental.pages.page import HOME, Look, ParentalPages, Posted, refused, status_of
 
 _NEW = f"{HOME}/children/new"
 # Where the demo shows messages. The number itself is not in the URL: URLs end up in logs and histories.
-
-
+MAILBOX = "/console/designs/mail"
+_ON_ITS_WAY = "A code is on its way to {}. It works for 15 minutes."
 _PARTS = ("Africa", "America", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 
 
@@ -39,13 +38,13 @@ def zones() -> Mapping[str, tuple[tuple[str, str], ...]]:
 
 
 def joining_router(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_adding, _renumbering)))
+    router = pages.private_router()
+    for part in (_adding, _renumbering):
+        part(pages, router)
     return router
 
 
-def _adding(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
+def _adding(pages: ParentalPages, router: APIRouter) -> None:
     children = pages.parental.children
 
     def family_of(request: Request, id: str) -> Family:
@@ -61,38 +60,44 @@ def _adding(pages: ParentalPages) -> APIRouter:
             action=_NEW, sent=form.get("sent"),
         )  # fmt: skip
 
-    @router.get("/children/new", dependencies=[Depends(pages.signed_in)])
+    @router.get("/children/new")
     def new(request: Request, family: str = "", phone: str = "") -> Response:
         found = family_of(request, family)
         return show(request, found, _sent(pages, phone))
 
-    @router.post("/children/new", dependencies=[Depends(pages.signed_in)])
-    def add(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/children/new")
+    def add(request: Request, form: Posted) -> Response:
         family, actor = family_of(request, form.get("family")), pages.actor(request)
         try:
-            if form.get("do") == "send" or not form.get("sent"):
-                number = rules.phone_number(form.get("phoneNumber"))
-                children.prove(number, actor, family.family_id)
-                to = f"{_NEW}?{urlencode({'family': family.family_id, 'phone': pages.parental.references.of(number)})}"
-                return pages.console.go(to, f"A code is on its way to {number}. It works for 15 minutes.")
+            if number := _prove(pages, form, actor, family.family_id):
+                phone = pages.parental.references.of(number)
+                to = f"{_NEW}?{urlencode({'family': family.family_id, 'phone': phone})}"
+                return pages.console.go(to, _ON_ITS_WAY.format(number))
             child = children.add(
                 form.get("sent"), form.get("code"), form.get("childName"), form.get("timezone"), actor,
                 family_id=family.family_id,
             )  # fmt: skip
         except CallerError as mistake:
-            names = {
-                "phoneNumber": "phoneNumber",
-                "code": "code",
-                "childName": "childName",
-                "timezone": "timezone",
-            }
-            if not mistake.field and mistake.code.startswith("OTP"):
-                names[""] = "code" if form.get("sent") else "phoneNumber"
-            return show(request, family, refused(form, mistake, names), status_of(mistake))
+            return show(request, family, _refused(form, mistake), status_of(mistake))
         said = f"{child.child_name} was added. Now add the first rule."
         return pages.console.go(f"{pages.child_path(child)}/policies/new", said)
 
-    return router
+
+def _prove(pages: ParentalPages, form: Form, actor: Actor, family_id: str) -> str | None:
+    """Send a code to the number of the form, if that is what was asked for; None if a code was typed."""
+    if form.get("do") != "send" and form.get("sent"):
+        return None
+    number = rules.phone_number(form.get("phoneNumber"))
+    pages.parental.children.prove(number, actor, family_id)
+    return number
+
+
+def _refused(form: Form, mistake: CallerError) -> Form:
+    """The refusal beside its field; limits of codes beside the field of the step."""
+    names = {name: name for name in ("phoneNumber", "code", "childName", "timezone")}
+    if not mistake.field and mistake.code.startswith("OTP"):
+        names[""] = "code" if form.get("sent") else "phoneNumber"
+    return refused(form, mistake, names)
 
 
 def _sent(pages: ParentalPages, reference: str) -> Form:
@@ -101,8 +106,7 @@ def _sent(pages: ParentalPages, reference: str) -> Form:
     return Form({"phoneNumber": number, "sent": number} if number else {})
 
 
-def _renumbering(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
+def _renumbering(pages: ParentalPages, router: APIRouter) -> None:
     children = pages.parental.children
 
     def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
@@ -111,31 +115,22 @@ def _renumbering(pages: ParentalPages) -> APIRouter:
             sent=form.get("sent"), action=look.at("/number"),
         )  # fmt: skip
 
-    @router.get("/children/{key}/number", dependencies=[Depends(pages.signed_in)])
+    @router.get("/children/{key}/number")
     def number(request: Request, key: str, phone: str = "") -> Response:
         look = pages.open(request, key)
         pages.parental.families.owner(look.actor, look.child.family_id)
         return show(request, look, _sent(pages, phone))
 
-    @router.post("/children/{key}/number", dependencies=[Depends(pages.signed_in)])
-    def change(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/children/{key}/number")
+    def change(request: Request, key: str, form: Posted) -> Response:
         look = pages.open(request, key)
         pages.parental.families.owner(look.actor, look.child.family_id)
         try:
-            if form.get("do") == "send" or not form.get("sent"):
-                wanted = rules.phone_number(form.get("phoneNumber"))
-                children.prove(wanted, look.actor, look.child.family_id)
-                return pages.console.go(
-                    look.at("/number", phone=pages.parental.references.of(wanted)),
-                    f"A code is on its way to {wanted}. It works for 15 minutes.",
-                )
+            if wanted := _prove(pages, form, look.actor, look.child.family_id):
+                to = look.at("/number", phone=pages.parental.references.of(wanted))
+                return pages.console.go(to, _ON_ITS_WAY.format(wanted))
             moved = children.change_number(look.child, form.get("sent"), form.get("code"), look.actor)
         except CallerError as mistake:
-            names = {"phoneNumber": "phoneNumber", "code": "code"}
-            if not mistake.field and mistake.code.startswith("OTP"):
-                names[""] = "code" if form.get("sent") else "phoneNumber"
-            return show(request, look, refused(form, mistake, names), status_of(mistake))
+            return show(request, look, _refused(form, mistake), status_of(mistake))
         said = f"{moved.child_name}'s number is now {moved.phone}. Rules and records move over within a minute or two."
         return pages.console.go(pages.child_path(moved), said)
-
-    return router

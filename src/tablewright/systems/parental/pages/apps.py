@@ -1,6 +1,6 @@
 """Apps that can be blocked, by category: their destinations, and what is not enforced and why (PC-S14)."""
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import NotFound
 from tablewright.pages.forms import Form
@@ -14,9 +14,9 @@ LIST = f"{HOME}/apps"
 
 
 def apps_router(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
+    router = pages.private_router()
 
-    @router.get("/apps", dependencies=[Depends(pages.signed_in)])
+    @router.get("/apps")
     def apps(request: Request, find: str = "") -> Response:
         offered = pages.parental.registry.offered()
         return pages.page(
@@ -28,7 +28,7 @@ def apps_router(pages: ParentalPages) -> APIRouter:
             count=len(offered),
         )
 
-    @router.get("/apps/{name}", dependencies=[Depends(pages.signed_in)])
+    @router.get("/apps/{name}")
     def app(request: Request, name: str) -> Response:
         found = pages.parental.registry.app(name)
         if found is None:

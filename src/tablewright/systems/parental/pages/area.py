@@ -1,8 +1,8 @@
 """The area of parental controls: what parents see of their children, and the operator's pages.
 
 page.py is what the parents' pages are made with; family.py deletion.py add_child.py overview.py policies.py
-dashboard.py history.py privacy.py apps.py are the pages; forms.py reads the policy editor, moments.py times that are
-typed, charts.py draws, words.py has the sentences, search.py searches. operator.py has the operator's pages.
+dashboard.py history.py privacy.py apps.py are the pages; forms.py reads the policy editor, charts.py draws,
+words.py has the sentences, search.py searches. operator.py has the operator's pages.
 """
 
 from tablewright.edge.identity.guards import FindPrincipal

@@ -4,7 +4,7 @@ Must hold: days are those of the child's time zone, and every number of a chart 
 Elsewhere: the sums (systems/parental/blocked/dashboard.py).
 """
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from tablewright.pages.words import plural
 from tablewright.systems.parental.blocked.dashboard import Dashboard, Period
@@ -17,9 +17,9 @@ _TAB = "/dashboard"
 
 
 def dashboard_router(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
+    router = pages.private_router()
 
-    @router.get("/children/{key}/dashboard", dependencies=[Depends(pages.signed_in)])
+    @router.get("/children/{key}/dashboard")
     def dashboard(request: Request, key: str, days: str = "7") -> Response:
         look = pages.look(request, key)
         found = pages.parental.figures.of_child(look.child)

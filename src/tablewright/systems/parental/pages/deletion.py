@@ -4,20 +4,18 @@ Must hold: what can be undone takes a button; what cannot also takes the family'
 service checks again. Elsewhere: what happens then (systems/parental/family/deletion.py).
 """
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError
-from tablewright.pages.forms import Form, posted
+from tablewright.pages.forms import Form
 from tablewright.pages.layout import Crumb
 from tablewright.systems.parental.family.privacy import BACKUPS
-from tablewright.systems.parental.pages.page import HOME, ParentalPages, zone_of_family
+from tablewright.systems.parental.pages.page import HOME, ParentalPages, Posted, zone_of_family
 from tablewright.systems.parental.pages.words import date_at
 
 
 def closing_router(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
+    router = pages.private_router()
     closing = pages.parental.deletion
 
     def show(request: Request, id: str, form: Form, status: int = 200) -> Response:
@@ -27,12 +25,12 @@ def closing_router(pages: ParentalPages) -> APIRouter:
             form=form, status=status, backups=BACKUPS, path=f"{HOME}/families/{id}", zone=zone_of_family(pages, id),
         )  # fmt: skip
 
-    @router.get("/families/{id}/close", dependencies=[Depends(pages.signed_in)])
+    @router.get("/families/{id}/close")
     def ask(request: Request, id: str) -> Response:
         return show(request, id, Form())
 
-    @router.post("/families/{id}/close", dependencies=[Depends(pages.signed_in)])
-    def close(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/families/{id}/close")
+    def close(request: Request, id: str, form: Posted) -> Response:
         actor = pages.actor(request)
         at_once = form.get("do") == "now"
         name = closing.plan(id, actor).family.name
@@ -49,7 +47,7 @@ def closing_router(pages: ParentalPages) -> APIRouter:
             HOME, f"{name} will be deleted on {when}. Until then nothing changes.", "note"
         )
 
-    @router.post("/families/{id}/keep", dependencies=[Depends(pages.signed_in)])
+    @router.post("/families/{id}/keep")
     def keep(request: Request, id: str) -> Response:
         try:
             family = closing.keep(id, pages.actor(request))

@@ -6,15 +6,14 @@ Elsewhere: adding a child (add_child.py), one child (overview.py).
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError, NotFound
 from tablewright.edge.problems import forbidden
-from tablewright.edge.routes import gather
 from tablewright.kit.tables import Actor
-from tablewright.pages.forms import Form, FormWrong, form_of, posted
+from tablewright.pages.forms import Form, FormWrong, form_of
 from tablewright.pages.layout import Crumb
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.errors import VersionConflict
@@ -23,9 +22,10 @@ from tablewright.systems.parental.pages.confirmation import confirmation
 from tablewright.systems.parental.pages.page import (
     HOME,
     REASON,
-    VERSION,
     ParentalPages,
+    Posted,
     keep_reason,
+    overtaken,
     refused,
     status_of,
     version_of,
@@ -72,9 +72,9 @@ class Home:
 
 def family_router(pages: ParentalPages) -> APIRouter:
     """The area's outermost router: only there may a path be empty."""
-    router = pages.router()
+    router = pages.private_router()
 
-    @router.get("", dependencies=[Depends(pages.signed_in)])
+    @router.get("")
     def home(request: Request) -> Response:
         actor = pages.actor(request)
         if actor.role == "operator" and not pages.parental.families.of(actor):
@@ -84,7 +84,8 @@ def family_router(pages: ParentalPages) -> APIRouter:
             raise forbidden("NO_PAGES", words)
         return home_page(pages, request)
 
-    gather(router, (part(pages) for part in (_beginning, _settings, _guardians, _invitations)))
+    for part in (_beginning, _settings, _guardians, _invitations):
+        part(pages, router)
     return router
 
 
@@ -142,11 +143,9 @@ def home_page(
     )
 
 
-def _beginning(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-
-    @router.post("/families", dependencies=[Depends(pages.signed_in)])
-    def create(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+def _beginning(pages: ParentalPages, router: APIRouter) -> None:
+    @router.post("/families")
+    def create(request: Request, form: Posted) -> Response:
         actor = pages.actor(request)
         try:
             made = pages.parental.families.create(
@@ -158,8 +157,8 @@ def _beginning(pages: ParentalPages) -> APIRouter:
             f"{HOME}/children/new?family={made.family_id}", f"{made.name} was created. Now add a child."
         )
 
-    @router.post("/look", dependencies=[Depends(pages.signed_in)])
-    def look(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/look")
+    def look(request: Request, form: Posted) -> Response:
         """Support looks up a child by its number, with a reason."""
         try:
             number = rules.child_key(form.get("phoneNumber"))
@@ -174,8 +173,6 @@ def _beginning(pages: ParentalPages) -> APIRouter:
         keep_reason(answer, home, form.get(REASON))
         return answer
 
-    return router
-
 
 def _name(pages: ParentalPages, request: Request) -> str:
     caller = pages.who(request)
@@ -185,8 +182,7 @@ def _name(pages: ParentalPages, request: Request) -> str:
 # --- settings ---
 
 
-def _settings(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
+def _settings(pages: ParentalPages, router: APIRouter) -> None:
     families = pages.parental.families
 
     def show(request: Request, family: Family, form: Form, status: int = 200) -> Response:
@@ -197,13 +193,13 @@ def _settings(pages: ParentalPages) -> APIRouter:
             form=form, status=status, outages=OUTAGES, own=own,
         )  # fmt: skip
 
-    @router.get("/families/{id}/settings", dependencies=[Depends(pages.signed_in)])
+    @router.get("/families/{id}/settings")
     def settings(request: Request, id: str) -> Response:
         family = families.own(pages.actor(request), id)
         return show(request, family, form_of(family))
 
-    @router.post("/families/{id}/settings", dependencies=[Depends(pages.signed_in)])
-    def save(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/families/{id}/settings")
+    def save(request: Request, id: str, form: Posted) -> Response:
         actor = pages.actor(request)
         family = families.own(actor, id)
         try:
@@ -212,15 +208,13 @@ def _settings(pages: ParentalPages) -> APIRouter:
             return show(request, family, wrong.form, 422)
         except VersionConflict:
             current = families.own(actor, id)
-            words = "Someone else changed these settings. Your entries are still here; save again to replace theirs."
-            late = Form({**form.values, VERSION: str(current.version)}, error=words)
-            return show(request, current, late, 409)
+            return show(
+                request, current, overtaken(form, "these settings", version=str(current.version)), 409
+            )
         except CallerError as mistake:
             again = _beside_domains(form, mistake)
             return show(request, family, again, status_of(mistake))
         return pages.console.go(HOME, "Settings saved.")
-
-    return router
 
 
 def _typed_settings(form: Form) -> dict[str, Any]:
@@ -247,12 +241,11 @@ def _beside_domains(form: Form, mistake: CallerError) -> Form:
 # --- guardians ---
 
 
-def _guardians(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
+def _guardians(pages: ParentalPages, router: APIRouter) -> None:
     guardians = pages.parental.guardians
 
-    @router.post("/families/{id}/invitations", dependencies=[Depends(pages.signed_in)])
-    def invite(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/families/{id}/invitations")
+    def invite(request: Request, id: str, form: Posted) -> Response:
         try:
             made = guardians.invite(id, form.get("email"), pages.actor(request))
         except CallerError as mistake:
@@ -262,7 +255,7 @@ def _guardians(pages: ParentalPages) -> APIRouter:
             f"{HOME}#guardians", f"{made.email} was invited. The invitation is valid for a week."
         )
 
-    @router.post("/families/{id}/invitations/{invitation}/withdraw", dependencies=[Depends(pages.signed_in)])
+    @router.post("/families/{id}/invitations/{invitation}/withdraw")
     def withdraw(request: Request, id: str, invitation: str) -> Response:
         guardians.withdraw(id, invitation, pages.actor(request))
         return pages.console.go(f"{HOME}#guardians", "Invitation withdrawn.")
@@ -274,7 +267,7 @@ def _guardians(pages: ParentalPages) -> APIRouter:
             raise NotFound("GUARDIAN")
         return found[subject], subject == actor.subject
 
-    @router.get("/families/{id}/guardians/{subject}/remove", dependencies=[Depends(pages.signed_in)])
+    @router.get("/families/{id}/guardians/{subject}/remove")
     def ask_remove(request: Request, id: str, subject: str) -> Response:
         guardian, is_me = one_of(request, id, subject)
         return pages.console.confirm(
@@ -289,7 +282,7 @@ def _guardians(pages: ParentalPages) -> APIRouter:
             else "To come back, they need a new invitation.",
         )
 
-    @router.post("/families/{id}/guardians/{subject}/remove", dependencies=[Depends(pages.signed_in)])
+    @router.post("/families/{id}/guardians/{subject}/remove")
     def remove(request: Request, id: str, subject: str) -> Response:
         guardian, is_me = one_of(request, id, subject)
         try:
@@ -298,7 +291,7 @@ def _guardians(pages: ParentalPages) -> APIRouter:
             return pages.console.go(HOME, mistake.message, "bad")
         return pages.console.go(HOME, "You left the family." if is_me else f"{guardian.name} was removed.")
 
-    @router.get("/families/{id}/guardians/{subject}/make-owner", dependencies=[Depends(pages.signed_in)])
+    @router.get("/families/{id}/guardians/{subject}/make-owner")
     def ask_hand_over(request: Request, id: str, subject: str) -> Response:
         guardian, _ = one_of(request, id, subject)
         return pages.console.confirm(
@@ -311,25 +304,22 @@ def _guardians(pages: ParentalPages) -> APIRouter:
             undo=f"Only {guardian.name} can undo this.",
         )
 
-    @router.post("/families/{id}/guardians/{subject}/make-owner", dependencies=[Depends(pages.signed_in)])
+    @router.post("/families/{id}/guardians/{subject}/make-owner")
     def hand_over(request: Request, id: str, subject: str) -> Response:
         owner = guardians.hand_over(id, subject, pages.actor(request))
         return pages.console.go(HOME, f"{owner.name} is now the owner.")
-
-    return router
 
 
 # --- invitations to the caller ---
 
 
-def _invitations(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
+def _invitations(pages: ParentalPages, router: APIRouter) -> None:
     guardians = pages.parental.guardians
 
     def offered(request: Request, id: str) -> Invitation | None:
         return next((one for one in guardians.invited(pages.actor(request)) if one.invitation_id == id), None)
 
-    @router.get("/invitations/{id}", dependencies=[Depends(pages.signed_in)])
+    @router.get("/invitations/{id}")
     def invitation(request: Request, id: str) -> Response:
         """The page an invitation links to."""
         found = offered(request, id)
@@ -339,8 +329,8 @@ def _invitations(pages: ParentalPages) -> APIRouter:
             family=family, form=Form({"guardianName": _name(pages, request)}), actor=pages.actor(request),
         )  # fmt: skip
 
-    @router.post("/invitations/{id}/accept", dependencies=[Depends(pages.signed_in)])
-    def accept(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/invitations/{id}/accept")
+    def accept(request: Request, id: str, form: Posted) -> Response:
         person = form.get("guardianName").strip() or _name(pages, request)
         try:
             family = guardians.accept(id, pages.actor(request), person=person)
@@ -348,12 +338,10 @@ def _invitations(pages: ParentalPages) -> APIRouter:
             return pages.console.go(HOME, mistake.message, "bad")
         return pages.console.go(HOME, f"Welcome to {family.name}.")
 
-    @router.post("/invitations/{id}/decline", dependencies=[Depends(pages.signed_in)])
+    @router.post("/invitations/{id}/decline")
     def decline(request: Request, id: str) -> Response:
         try:
             guardians.decline(id, pages.actor(request))
         except CallerError as mistake:
             return pages.console.go(HOME, mistake.message, "bad")
         return pages.console.go(HOME, "Invitation declined.", "note")
-
-    return router

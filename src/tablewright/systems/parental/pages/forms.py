@@ -9,7 +9,7 @@ that the API can set and this form does not show are kept.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from ipaddress import ip_network
 from urllib.parse import urlsplit
 
@@ -74,7 +74,7 @@ class OwnRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class TypedPolicy:
     """What was typed, as the service takes it, and the form field of each part."""
 
     draft: Draft
@@ -112,7 +112,7 @@ def chosen_apps(form: Form) -> list[str]:
     return list(dict.fromkeys(form.get("app").splitlines()))
 
 
-def pressed(form: Form) -> Form:
+def after_button(form: Form) -> Form:
     """The form after a button that adds or removes a row."""
     do, _, which = form.get("do").partition(":")
     values = {name: text for name, text in form.values.items() if name != "do"}
@@ -170,7 +170,7 @@ def form_of_policy(policy: Policy) -> Form:
     return Form({**values, "app": "\n".join(plain)} if plain else values)
 
 
-def written(form: Form, status: WrittenStatus) -> Written:
+def draft_of(form: Form, status: WrittenStatus) -> TypedPolicy:
     """What was typed; FormWrong for what the service would not even be asked."""
     rows = [row for row in time_rows(form) if not row.is_blank] if form.get("when") != "always" else []
     if form.get("when") != "always" and not rows:
@@ -199,7 +199,7 @@ def written(form: Form, status: WrittenStatus) -> Written:
         list(entries.values()), [row.raw() for row in rows], status, form.get("timezone").strip() or None,
         form.get("notes"),
     )  # fmt: skip
-    return Written(draft, fields)
+    return TypedPolicy(draft, fields)
 
 
 def _own(form: Form, row: OwnRow) -> BlockedApp:
@@ -291,14 +291,14 @@ def preview_of(form: Form) -> Preview:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SiteEffect:
     """Sentences about one of the family's own sites: what is blocked, and what is not."""
 
     blocked: tuple[str, ...]
     unmet: tuple[str, ...]
 
 
-def told_of(row: OwnRow, allowed: Sequence[str]) -> Told:
+def site_effect(row: OwnRow, allowed: Sequence[str]) -> SiteEffect:
     """What a row would block as typed. `allowed` is what the family always allows."""
     domains, ranges = _destinations(row)
     ports: list[Port] = []
@@ -308,24 +308,24 @@ def told_of(row: OwnRow, allowed: Sequence[str]) -> Told:
     left = compiler.unmet(None, [entry], allowed)
     free = {one.value for one in left}
     blocked = [name for name in compiler.domains_of(None, [entry]) if name not in free]
-    return Told(tuple(site_words(name) for name in blocked), tuple(one.sentence for one in left))
+    return SiteEffect(tuple(site_words(name) for name in blocked), tuple(one.sentence for one in left))
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class AppGroup:
     """A category of the picker with its apps that are not chosen yet."""
 
     category: str
     apps: tuple[App, ...]
 
 
-def best_known(apps: Iterable[App], chosen: Sequence[str] = ()) -> Shelf:
+def best_known(apps: Iterable[App], chosen: Sequence[str] = ()) -> AppGroup:
     """The first shelf: what most parents look for."""
     known = {app.app_name: app for app in apps if app.app_name not in chosen}
-    return Shelf("Most common", tuple(known[name] for name in _BEST_KNOWN if name in known))
+    return AppGroup("Most common", tuple(known[name] for name in _BEST_KNOWN if name in known))
 
 
-def shelves(apps: Iterable[App], find: str, chosen: Sequence[str] = ()) -> list[Shelf]:
+def shelves(apps: Iterable[App], find: str, chosen: Sequence[str] = ()) -> list[AppGroup]:
     """Apps by category, the best known first; `find` looks in names, categories and domains."""
     taken, text = {name.casefold() for name in chosen}, find.strip().casefold()
     found: dict[str, list[App]] = {}
@@ -334,13 +334,8 @@ def shelves(apps: Iterable[App], find: str, chosen: Sequence[str] = ()) -> list[
         if app.app_name.casefold() not in taken and text in searched:
             found.setdefault(app.app_category, []).append(app)
     return [
-        Shelf(
+        AppGroup(
             category, tuple(sorted(each, key=lambda app: (app.popularity or 10_000, app.app_name.casefold())))
         )
         for category, each in sorted(found.items())
     ]
-
-
-def with_version(form: Form, version: int, sentence: str) -> Form:
-    """The same form based on another version, with a sentence about it."""
-    return replace(form, values={**form.values, VERSION: str(version)}, error=sentence)

@@ -7,22 +7,20 @@ family's activity, with the reason.
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import JsonValue
 
 from tablewright.edge.errors import CallerError
-from tablewright.edge.routes import gather
 from tablewright.kit.tables import Actor
-from tablewright.mapping import Page
-from tablewright.pages.forms import Form, FormWrong, asked
-from tablewright.pages.lists import Listing, here
+from tablewright.pages.forms import Form, FormWrong
+from tablewright.pages.lists import Listing
 from tablewright.pages.words import exact, label
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.model import AuditEntry, Child, Family, Message, Window
-from tablewright.systems.parental.pages.page import ParentalPages
+from tablewright.systems.parental.pages.page import Asked, ParentalPages, listing_of
 from tablewright.systems.parental.pages.words import (
     OUTCOMES,
     app_words,
@@ -38,48 +36,26 @@ _SIZE = 40
 _MOST_MESSAGES = 60
 _MOST_LETTERS = 240
 # Fields of a record that are for programs only.
-_HIDDEN = frozenset(
-    (
-        "familyId",
-        "childPhoneNumber",
-        "overrideId",
-        "policyId",
-        "subject",
-        "parentEmail",
-        "heldPhone",
-        "tenure",
-        "createdAt",
-    )
-)
+_HIDDEN = frozenset((
+    "familyId", "childPhoneNumber", "overrideId", "policyId", "subject", "parentEmail", "heldPhone", "tenure",
+    "createdAt",
+))  # fmt: skip
 _MOMENTS = frozenset(("beginsAt", "until", "pausedUntil", "createdAt", "joinedAt", "deletedAt", "releasedAt"))
 
 
 def records_router(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_history, _activity, _notices)))
+    router = pages.private_router()
+    for part in (_history, _activity, _notices):
+        part(pages, router)
     return router
-
-
-def listing_of(request: Request, page: Page[Any]) -> Listing[Any]:
-    """A page of the service with links to the next and the first."""
-    is_later = "after" in request.query_params
-    return Listing(
-        page.items,
-        next=here(request, after=page.next) if page.next else None,
-        first=here(request, after=None) if is_later else None,
-    )
 
 
 # --- enforcement ---
 
 
-def _history(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/children/{key}/history", dependencies=[Depends(pages.signed_in)])
-    def history(
-        request: Request, key: str, form: Annotated[Form, Depends(asked)], after: str = ""
-    ) -> Response:
+def _history(pages: ParentalPages, router: APIRouter) -> None:
+    @router.get("/children/{key}/history")
+    def history(request: Request, key: str, form: Asked, after: str = "") -> Response:
         look = pages.look(request, key)
         found: Listing[Any] = Listing(())
         form = Form({"from": "", "to": "", **form.values})
@@ -100,8 +76,6 @@ def _history(pages: ParentalPages) -> APIRouter:
             status=422 if form.is_wrong else 200,
         )  # fmt: skip
 
-    return router
-
 
 def _days(form: Form, child: Child) -> tuple[datetime | None, datetime | None]:
     """`from` and `to` of the filter as moments in the child's zone; both days are included."""
@@ -120,10 +94,8 @@ def _days(form: Form, child: Child) -> tuple[datetime | None, datetime | None]:
 # --- activity ---
 
 
-def _activity(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/activity", dependencies=[Depends(pages.signed_in)])
+def _activity(pages: ParentalPages, router: APIRouter) -> None:
+    @router.get("/activity")
     def activity(request: Request, family: str = "", after: str = "") -> Response:
         actor = pages.actor(request)
         families = pages.parental.families.of(actor)
@@ -151,8 +123,6 @@ def _activity(pages: ParentalPages) -> APIRouter:
             subject=lambda entry: subject_words(entry, names, titles), changes_of=partial(changes_of, zone=zone),
             zone=zone, people=people,
         )  # fmt: skip
-
-    return router
 
 
 def chosen_family(families: list[Family], id: str) -> Family | None:
@@ -218,10 +188,8 @@ def _list_words(name: str, values: Sequence[JsonValue]) -> str:
 # --- messages ---
 
 
-def _notices(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/notices", dependencies=[Depends(pages.signed_in)])
+def _notices(pages: ParentalPages, router: APIRouter) -> None:
+    @router.get("/notices")
     def notices(request: Request, family: str = "") -> Response:
         actor = pages.actor(request)
         families = pages.parental.families.of(actor)
@@ -231,8 +199,6 @@ def _notices(pages: ParentalPages) -> APIRouter:
             request, "notices", title="Notices", families=families, family=chosen, messages=found,
             zone=_zone(pages, actor),
         )  # fmt: skip
-
-    return router
 
 
 def messages(pages: ParentalPages, family: Family, reader: Actor) -> list[Message]:

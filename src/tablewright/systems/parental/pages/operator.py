@@ -7,15 +7,14 @@ operator_registry.py operator_queues.py.
 from fastapi import APIRouter
 
 from tablewright.edge.identity.guards import FindPrincipal
-from tablewright.edge.routes import gather
 from tablewright.pages.area import Nav
 from tablewright.pages.layout import Console
-from tablewright.systems.parental.pages.operator_devices import devices_router
-from tablewright.systems.parental.pages.operator_failures import failures_router
+from tablewright.systems.parental.pages.operator_devices import add_devices
+from tablewright.systems.parental.pages.operator_failures import add_failures
 from tablewright.systems.parental.pages.operator_page import pages_of
-from tablewright.systems.parental.pages.operator_queues import queues_router
-from tablewright.systems.parental.pages.operator_registry import registry_router
-from tablewright.systems.parental.pages.operator_rules import rules_router
+from tablewright.systems.parental.pages.operator_queues import add_queues
+from tablewright.systems.parental.pages.operator_registry import add_registry
+from tablewright.systems.parental.pages.operator_rules import add_rules
 from tablewright.systems.parental.parental import Parental
 
 ROLES = ("operator",)
@@ -32,7 +31,7 @@ OPERATOR_PAGES = (
 def operator_router(parental: Parental, console: Console, who: FindPrincipal) -> APIRouter:
     """All pages for network operators."""
     pages = pages_of(parental, console, who)
-    router = console.router()
-    parts = (devices_router, failures_router, rules_router, registry_router, queues_router)
-    gather(router, (part(pages) for part in parts))
+    router = pages.private_router()
+    for add in (add_devices, add_failures, add_rules, add_registry, add_queues):
+        add(pages, router)
     return router

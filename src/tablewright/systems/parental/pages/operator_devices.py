@@ -6,14 +6,12 @@ Must hold: the list of firewalls calls none of them, so one that hangs does not 
 """
 
 from ipaddress import ip_address
-from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from tablewright.edge.errors import CallerError, Conflict, NotFound
-from tablewright.edge.routes import gather
-from tablewright.pages.forms import Form, FormWrong, asked, form_of, posted, read
+from tablewright.pages.forms import Form, FormWrong, form_of, read
 from tablewright.pages.layout import Crumb
 from tablewright.pages.words import plural
 from tablewright.systems.parental.api.bodies.operators import DeviceChange, NewDevice
@@ -22,13 +20,20 @@ from tablewright.systems.parental.enforcement.device_audit import Verified
 from tablewright.systems.parental.enforcement.meters import Measured, Times
 from tablewright.systems.parental.firewall import removal
 from tablewright.systems.parental.firewall.devices import GUARDS_DNS
-from tablewright.systems.parental.firewall.driver import PREFIX, FirewallMistake
-from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.driver import PREFIX, FirewallMistake, Flow
 from tablewright.systems.parental.firewall.removal import RemovalPlan
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.model import Device, DnsGuard, Value
-from tablewright.systems.parental.pages.operator_page import CAUSES, HOME, KINDS, OperatorPages, device_path
-from tablewright.systems.parental.pages.page import refused, status_of, version_of
+from tablewright.systems.parental.pages.operator_page import CAUSES, KINDS, OperatorPages, device_path
+from tablewright.systems.parental.pages.page import (
+    HOME,
+    Asked,
+    Posted,
+    overtaken,
+    refused,
+    status_of,
+    version_of,
+)
 
 _LISTED = Crumb("Firewalls", f"{HOME}/devices")
 
@@ -53,30 +58,26 @@ class TypedFaults(Value):
         )
 
 
-def devices_router(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def add_devices(pages: OperatorPages, router: APIRouter) -> None:
     # First: otherwise "new" would be read as a device.
-    gather(router, (part(pages) for part in (_forms, _lists, _actions, _guards, _simulated)))
-    return router
+    for part in (_forms, _lists, _actions, _guards, _simulated):
+        part(pages, router)
 
 
 # --- list and page ---
 
 
-def _lists(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def _lists(pages: OperatorPages, router: APIRouter) -> None:
     parental = pages.parental
 
-    @router.get("/devices", dependencies=[Depends(pages.operator)])
+    @router.get("/devices")
     def list_devices(request: Request) -> Response:
         figures = monitoring.read(parental)
         return pages.page(request, "devices", title="Firewalls", figures=figures)
 
-    @router.get("/devices/{id}", dependencies=[Depends(pages.operator)])
-    def device(request: Request, id: str, form: Annotated[Form, Depends(asked)]) -> Response:
+    @router.get("/devices/{id}")
+    def device(request: Request, id: str, form: Asked) -> Response:
         return show_device(pages, request, id, tried=form)
-
-    return router
 
 
 def show_device(
@@ -154,8 +155,7 @@ def _tried(simulated: SimulatedFirewall | None, form: Form) -> tuple[Form, tuple
 # --- changes ---
 
 
-def _forms(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def _forms(pages: OperatorPages, router: APIRouter) -> None:
     devices = pages.parental.devices
 
     def show(request: Request, form: Form, device: Device | None = None, status: int = 200) -> Response:
@@ -165,12 +165,12 @@ def _forms(pages: OperatorPages) -> APIRouter:
             form=form, device=device, options=list(KINDS.items()),
         )  # fmt: skip
 
-    @router.get("/devices/new", dependencies=[Depends(pages.operator)])
+    @router.get("/devices/new")
     def new(request: Request) -> Response:
         return show(request, Form({"kind": "simulated"}))
 
-    @router.post("/devices/new", dependencies=[Depends(pages.operator)])
-    def add(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/devices/new")
+    def add(request: Request, form: Posted) -> Response:
         try:
             made = devices.add(read(form, NewDevice).device())
         except FormWrong as wrong:
@@ -183,38 +183,35 @@ def _forms(pages: OperatorPages) -> APIRouter:
         said = f"{made.name} was added. It gets rules once a child's device is reported behind it."
         return pages.console.go(device_path(made.device_id), said)
 
-    @router.get("/devices/{id}/edit", dependencies=[Depends(pages.operator)])
+    @router.get("/devices/{id}/edit")
     def edit(request: Request, id: str) -> Response:
         device = devices.get(id)
         return show(request, form_of(device), device)
 
-    @router.post("/devices/{id}/edit", dependencies=[Depends(pages.operator)])
-    def save(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/devices/{id}/edit")
+    def save(request: Request, id: str, form: Posted) -> Response:
         device = devices.get(id)
         try:
-            typed = {name: form.get(name).strip() for name in ("name", "address", "accessPolicyId")}
-            change = read(Form(form.values), DeviceChange)
-            fields: dict[str, Any] = {
-                "name": change.name,
-                "address": typed["address"],
-                "access_policy_id": typed["accessPolicyId"],
-                "secret_name": form.get("secretName").strip() or None,
-            }
-            devices.change(id, version_of(form), **fields)
+            change = read(form, DeviceChange)
+            devices.change(
+                id,
+                change.version,
+                name=change.name,
+                address=change.address.strip(),
+                access_policy_id=change.access_policy_id.strip(),
+                secret_name=(change.secret_name or "").strip() or None,
+            )
         except FormWrong as wrong:
             return show(request, wrong.form, device, 422)
         except CallerError as mistake:
             return show(request, refused(form, mistake), device, status_of(mistake))
         return pages.console.go(device_path(id), "Saved. The new settings are used from now on.")
 
-    return router
 
-
-def _actions(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def _actions(pages: OperatorPages, router: APIRouter) -> None:
     parental = pages.parental
 
-    @router.post("/devices/{id}/health", dependencies=[Depends(pages.operator)])
+    @router.post("/devices/{id}/health")
     def health(id: str) -> Response:
         told = parental.devices.health(id)
         if told.is_ok:
@@ -224,8 +221,8 @@ def _actions(pages: OperatorPages) -> APIRouter:
             device_path(id), f"It does not respond: {told.detail or 'no reason given'}.", "bad"
         )
 
-    @router.post("/devices/{id}/verify", dependencies=[Depends(pages.operator)])
-    def verify(id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/devices/{id}/verify")
+    def verify(id: str, form: Posted) -> Response:
         parental.devices.get(id)
         back = f"{HOME}/rules?device={id}" if form.get("to") == "rules" else device_path(id)
         try:
@@ -234,8 +231,8 @@ def _actions(pages: OperatorPages) -> APIRouter:
             return pages.console.go(back, f"Comparison failed: {mistake}.", "bad")
         return pages.console.go(back, verified_words(done))
 
-    @router.post("/devices/{id}/switch", dependencies=[Depends(pages.operator)])
-    def switch(id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/devices/{id}/switch")
+    def switch(id: str, form: Posted) -> Response:
         is_on = form.get("to") == "on"
         parental.devices.change(id, version_of(form), enabled=is_on)
         if is_on:
@@ -244,7 +241,7 @@ def _actions(pages: OperatorPages) -> APIRouter:
         said = "Switched off. It keeps its rules and gets no requests until it is switched on."
         return pages.console.go(device_path(id), said, "note")
 
-    @router.get("/devices/{id}/remove", dependencies=[Depends(pages.operator)])
+    @router.get("/devices/{id}/remove")
     def ask_to_remove(request: Request, id: str) -> Response:
         plan = removal.plan(parental.repository, parental.devices, id)
         known = plan.device
@@ -265,8 +262,8 @@ def _actions(pages: OperatorPages) -> APIRouter:
             undo=f"This cannot be undone. The names of rules that remain on it start with {PREFIX}.",
         )
 
-    @router.post("/devices/{id}/remove", dependencies=[Depends(pages.operator)])
-    def remove(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/devices/{id}/remove")
+    def remove(request: Request, id: str, form: Posted) -> Response:
         who, expected = pages.actor(request), version_of(form)
         name = parental.devices.get(id).name
         try:
@@ -275,8 +272,6 @@ def _actions(pages: OperatorPages) -> APIRouter:
             return pages.console.go(device_path(id), mistake.message, "bad")
         may = f" It may still have {plural(left, 'rule')}." if left else ""
         return pages.console.go(f"{HOME}/devices", f"{name} was removed.{may}", "note")
-
-    return router
 
 
 def removal_words(plan: RemovalPlan) -> str:
@@ -305,12 +300,11 @@ def verified_words(done: Verified) -> str:
 # --- Linux gateways only ---
 
 
-def _guards(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def _guards(pages: OperatorPages, router: APIRouter) -> None:
     devices = pages.parental.devices
 
-    @router.post("/devices/{id}/guard", dependencies=[Depends(pages.operator)])
-    def guard(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/devices/{id}/guard")
+    def guard(request: Request, id: str, form: Posted) -> Response:
         typed = DnsGuard(
             safe=form.get("safe").split(),
             guarded=form.get("guarded").split(),
@@ -319,9 +313,7 @@ def _guards(pages: OperatorPages) -> APIRouter:
         # Not by the device's version: every response changes that.
         now = devices.get(id).guard.model_dump_json()
         if form.get("was") != now:
-            words = "Someone else changed this. Your entries are still here; save again to replace theirs."
-            late = Form({**form.values, "was": now}, error=words)
-            return show_device(pages, request, id, guard=late, status=409)
+            return show_device(pages, request, id, guard=overtaken(form, "this", was=now), status=409)
         try:
             device = devices.change(id, guard=typed)
         except CallerError as mistake:
@@ -331,8 +323,6 @@ def _guards(pages: OperatorPages) -> APIRouter:
             return pages.console.go(device_path(id), "Saved and active on the gateway.")
         said = "Saved, but the gateway does not have the settings yet. We keep trying."
         return pages.console.go(device_path(id), said, "note")
-
-    return router
 
 
 def _form_of_guard(guard: DnsGuard) -> Form:
@@ -348,17 +338,15 @@ def _beside_networks(form: Form, mistake: CallerError) -> Form:
 # --- simulated firewalls only ---
 
 
-def _simulated(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
-
+def _simulated(pages: OperatorPages, router: APIRouter) -> None:
     def device(id: str) -> SimulatedFirewall:
         found = pages.parental.devices.simulated(id)
         if found is None:
             raise NotFound("DEVICE", "Only a simulated firewall can be made to fail.")
         return found
 
-    @router.post("/devices/{id}/faults", dependencies=[Depends(pages.operator)])
-    def faults(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/devices/{id}/faults")
+    def faults(request: Request, id: str, form: Posted) -> Response:
         simulated = device(id)
         try:
             typed = read(form, TypedFaults, isDown=form.is_ticked("isDown"))
@@ -371,12 +359,12 @@ def _simulated(pages: OperatorPages) -> APIRouter:
             )
         return pages.console.go(device_path(id), "Fault settings applied.", "note")
 
-    @router.post("/devices/{id}/mend", dependencies=[Depends(pages.operator)])
+    @router.post("/devices/{id}/mend")
     def mend(id: str) -> Response:
         device(id).faults = Faults()
         return pages.console.go(device_path(id), "Faults cleared. Waiting changes are retried automatically.")
 
-    @router.get("/devices/{id}/wipe", dependencies=[Depends(pages.operator)])
+    @router.get("/devices/{id}/wipe")
     def ask_to_wipe(request: Request, id: str) -> Response:
         device(id)
         known = pages.parental.devices.get(id)
@@ -391,15 +379,13 @@ def _simulated(pages: OperatorPages) -> APIRouter:
             undo="“Compare now” restores every rule at once.",
         )
 
-    @router.post("/devices/{id}/wipe", dependencies=[Depends(pages.operator)])
+    @router.post("/devices/{id}/wipe")
     def wipe(id: str) -> Response:
         device(id).wipe()
         said = (
             "Its rules were wiped. Choose “Compare now” to restore them, or see the differences under Rules."
         )
         return pages.console.go(device_path(id), said, "note")
-
-    return router
 
 
 def _form_of_faults(faults: Faults) -> Form:

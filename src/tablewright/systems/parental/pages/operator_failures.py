@@ -1,22 +1,23 @@
 """Failed and waiting rules, most recent attempt first; and a retry that ignores the back-off."""
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import NotFound
-from tablewright.pages.lists import AFTER, Listing, here
+from tablewright.pages.lists import AFTER
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.api.bodies.enforcement import failure_view
 from tablewright.systems.parental.enforcement.history import FailingRule
 from tablewright.systems.parental.model import Action, OpenStatus, RuleMapping
-from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages, app_words
+from tablewright.systems.parental.pages.operator_page import OperatorPages
+from tablewright.systems.parental.pages.page import HOME, listing_of
+from tablewright.systems.parental.pages.words import app_words
 
 
-def failures_router(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def add_failures(pages: OperatorPages, router: APIRouter) -> None:
     parental = pages.parental
 
-    @router.get("/failures", dependencies=[Depends(pages.operator)])
-    def failures(request: Request, show: str = "") -> Response:
+    @router.get("/failures")
+    def failures(request: Request, show: str = "", after: str | None = None) -> Response:
         status: OpenStatus = "pending" if show == "waiting" else "failed"
         after = request.query_params.get(AFTER)
         found = parental.records.failing_rules(pages.actor(request), status, after)
@@ -24,17 +25,13 @@ def failures_router(pages: OperatorPages) -> APIRouter:
             request,
             "failures",
             title="Failures",
-            listing=Listing(
-                found.items,
-                next=here(request, after=found.next) if found.next else None,
-                first=here(request, after=None) if after else None,
-            ),
+            listing=listing_of(request, found),
             failing=[_shown(one) for one in found.items],
             show=show,
             names={device.device_id: device.name for device in parental.devices.all()},
         )
 
-    @router.post("/failures/{id}/retry", dependencies=[Depends(pages.operator)])
+    @router.post("/failures/{id}/retry")
     def retry(id: str) -> Response:
         action = parental.records.failure(id)
         if action.rule_id is None:
@@ -50,8 +47,6 @@ def failures_router(pages: OperatorPages) -> APIRouter:
         rule = parental.repository.db.one(d.rules.get(action.child, action.rule_id), consistent=True)
         is_done = rule is None or rule.status == "active"
         return pages.console.go(f"{HOME}/failures", retried_words(action, rule), "good" if is_done else "bad")
-
-    return router
 
 
 def _shown(rule: FailingRule) -> dict[str, object]:

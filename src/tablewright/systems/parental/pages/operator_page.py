@@ -6,22 +6,18 @@ Must hold: an operator sees devices, rules and failures but not whose they are: 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from fastapi import Request
 
-from tablewright.design import Query
 from tablewright.edge import require
 from tablewright.edge.identity.guards import FindPrincipal
-from tablewright.kit.tables import Actor
 from tablewright.pages.layout import Console
-from tablewright.pages.lists import Listing
-from tablewright.pages.system_pages import SystemPages
-from tablewright.systems.parental.api.router import actor_of
-from tablewright.systems.parental.model import EVERYTHING, Device
+from tablewright.systems.parental.model import Device
+from tablewright.systems.parental.pages.page import HOME, ParentalPages
+from tablewright.systems.parental.pages.words import app_words
 from tablewright.systems.parental.parental import Parental
 
-HOME = "/console/parental"
 KINDS = {"simulated": "Simulated", "nftables": "Linux gateway (nftables)", "cisco_fmc": "Cisco FMC"}
 ACTIONS = {
     "block": "Block {}",
@@ -42,16 +38,10 @@ CAUSES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class OperatorPages(SystemPages):
+class OperatorPages(ParentalPages):
     """Parental controls for operators."""
 
     folder = "parental/operator"
-
-    parental: Parental
-    operator: FindPrincipal
-
-    def actor(self, request: Request) -> Actor:
-        return actor_of(self.who(request))
 
     def words(self, request: Request) -> Mapping[str, Any]:
         return {
@@ -64,9 +54,6 @@ class OperatorPages(SystemPages):
             "state_of_device": state_of_device,
         }
 
-    def list(self, request: Request, query: Query[Any], size: int = 25) -> Listing[Any]:
-        return self.console.list(request, self.parental.repository.db, query, size=size)
-
 
 def pages_of(parental: Parental, console: Console, who: FindPrincipal) -> OperatorPages:
     return OperatorPages(console, who, parental, require(who, "operator", code="OPERATOR_ONLY"))
@@ -74,12 +61,6 @@ def pages_of(parental: Parental, console: Console, who: FindPrincipal) -> Operat
 
 def device_path(device_id: str) -> str:
     return f"{HOME}/devices/{quote(device_id, safe='')}"
-
-
-def at(path: str, **query: str) -> str:
-    """An address of ours with a query."""
-    given = {name: text for name, text in query.items() if text}
-    return f"{HOME}/{path}?{urlencode(given)}" if given else f"{HOME}/{path}"
 
 
 def state_of_device(device: Device) -> tuple[str, str]:
@@ -93,10 +74,6 @@ def state_of_device(device: Device) -> tuple[str, str]:
     if device.failures:
         return "failing", "warn"
     return ("healthy", "good") if device.last_ok_at is not None else ("not checked yet", "")
-
-
-def app_words(app: str) -> str:
-    return "Everything" if app == EVERYTHING else app
 
 
 def seconds_words(seconds: float | None) -> str:

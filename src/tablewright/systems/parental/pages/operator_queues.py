@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from itertools import islice
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.routes import gather
 from tablewright.pages.words import plural
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs, rules
 from tablewright.systems.parental.blocked import ingest
 from tablewright.systems.parental.blocked.ingest import Counted
-from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages
+from tablewright.systems.parental.pages.operator_page import OperatorPages
+from tablewright.systems.parental.pages.page import HOME
 
 TASKS = {
     "email": ("Change of e-mail address", "Updates rules and statistics with the new address."),
@@ -32,17 +32,15 @@ REASONS = {
 }
 
 
-def queues_router(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_quarantine, _tasks)))
-    return router
+def add_queues(pages: OperatorPages, router: APIRouter) -> None:
+    for part in (_quarantine, _tasks):
+        part(pages, router)
 
 
-def _quarantine(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def _quarantine(pages: OperatorPages, router: APIRouter) -> None:
     parental = pages.parental
 
-    @router.get("/quarantine", dependencies=[Depends(pages.operator)])
+    @router.get("/quarantine")
     def quarantine(request: Request) -> Response:
         listing = pages.list(request, d.quarantined(), size=20)
         return pages.page(
@@ -57,14 +55,12 @@ def _quarantine(pages: OperatorPages) -> APIRouter:
             counted=lambda kept: sum(int(event.get("count", "1")) for event in kept.events),
         )
 
-    @router.post("/quarantine/{id}/again", dependencies=[Depends(pages.operator)])
+    @router.post("/quarantine/{id}/again")
     def again(id: str) -> Response:
         counted = parental.ingest.again(id)
         parental.notices.blocked_often(counted.touched)
         said, tone = counted_words(counted)
         return pages.console.go(f"{HOME}/quarantine", said, "good" if tone else "note")
-
-    return router
 
 
 def shown(event: Mapping[str, str]) -> dict[str, str]:
@@ -93,11 +89,10 @@ def counted_words(counted: Counted) -> tuple[str, bool]:
     return f"{plural(counted.counted, 'request')} counted.{left}", True
 
 
-def _tasks(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def _tasks(pages: OperatorPages, router: APIRouter) -> None:
     parental = pages.parental
 
-    @router.get("/tasks", dependencies=[Depends(pages.operator)])
+    @router.get("/tasks")
     def tasks(request: Request) -> Response:
         listing = pages.list(request, d.tasks.by_state(state="OPEN"))
         return pages.page(
@@ -110,12 +105,10 @@ def _tasks(pages: OperatorPages) -> APIRouter:
             finished=list(islice(parental.repository.db.all(d.tasks.history()), MOST_FINISHED)),
         )
 
-    @router.post("/tasks/run", dependencies=[Depends(pages.operator)])
+    @router.post("/tasks/run")
     def run() -> Response:
         finished = jobs.run_tasks(parental)
         said = f"Each job ran one step; {plural(finished, 'job')} finished."
         if parental.queues.is_open:
             said = "Each job runs one step now; jobs that need a firewall wait for their turn."
         return pages.console.go(f"{HOME}/tasks", said)
-
-    return router

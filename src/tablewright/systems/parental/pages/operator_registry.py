@@ -7,13 +7,13 @@ characters, so it is in the query of a URL and not in its path.
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import BadRequest, CallerError, NotFound
-from tablewright.edge.routes import gather
-from tablewright.pages.forms import Form, asked, posted
+from tablewright.pages.forms import Form
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing, here
 from tablewright.pages.words import plural
@@ -21,8 +21,8 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.model import App, AuditEntry, BlockedApp, IpRange
-from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages, at
-from tablewright.systems.parental.pages.page import status_of, version_of
+from tablewright.systems.parental.pages.operator_page import OperatorPages
+from tablewright.systems.parental.pages.page import HOME, Asked, Posted, overtaken, status_of, version_of
 from tablewright.systems.parental.policy.registry import AUDITED_AS, EDITED, Affected
 
 _LISTED = Crumb("App registry", f"{HOME}/registry")
@@ -31,21 +31,19 @@ AT_A_TIME = 50
 ON, OFF = "on", "off"
 
 
-def registry_router(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_lists, _forms, _actions)))
-    return router
+def add_registry(pages: OperatorPages, router: APIRouter) -> None:
+    for part in (_lists, _forms, _actions):
+        part(pages, router)
 
 
 # --- list and page ---
 
 
-def _lists(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def _lists(pages: OperatorPages, router: APIRouter) -> None:
     registry = pages.parental.registry
 
-    @router.get("/registry", dependencies=[Depends(pages.operator)])
-    def list_apps(request: Request, form: Annotated[Form, Depends(asked)]) -> Response:
+    @router.get("/registry")
+    def list_apps(request: Request, form: Asked) -> Response:
         apps = registry.all()
         found = [app for app in apps if _fits(app, form)]
         listing, first = part_of(request, found, form.get("from"))
@@ -63,7 +61,7 @@ def _lists(pages: OperatorPages) -> APIRouter:
             edited=EDITED,
         )
 
-    @router.get("/registry/app", dependencies=[Depends(pages.operator)])
+    @router.get("/registry/app")
     def app(request: Request, name: str = "") -> Response:
         found = one(pages, name)
         return pages.page(
@@ -78,8 +76,6 @@ def _lists(pages: OperatorPages) -> APIRouter:
             edited=EDITED,
             app_query=app_query(found.app_name),
         )
-
-    return router
 
 
 def part_of(request: Request, found: Sequence[App], start: str) -> tuple[Listing[App], int]:
@@ -108,11 +104,11 @@ def categories(apps: tuple[App, ...]) -> list[str]:
 
 
 def app_query(name: str) -> str:
-    return at("", name=name).partition("?")[2]
+    return urlencode({"name": name})
 
 
 def app_path(name: str) -> str:
-    return at("registry/app", name=name)
+    return f"{HOME}/registry/app?{app_query(name)}"
 
 
 def _fits(app: App, form: Form) -> bool:
@@ -147,8 +143,7 @@ def affected_words(found: Affected) -> str:
 # --- forms ---
 
 
-def _forms(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def _forms(pages: OperatorPages, router: APIRouter) -> None:
     registry = pages.parental.registry
 
     def show(request: Request, form: Form, app: App | None = None, status: int = 200) -> Response:
@@ -175,36 +170,30 @@ def _forms(pages: OperatorPages) -> APIRouter:
                 )
             saved = registry.save(name, typed(form, before), pages.actor(request), version)
         except VersionConflict:
-            words = (
-                "Someone else changed this app. Your entries are still here; save again to replace theirs."
-            )
             current = one(pages, name)
-            values = {**form.values, "version": str(current.version)}
-            return show(request, Form(values, error=words), current, 409)
+            return show(request, overtaken(form, "this app", version=str(current.version)), current, 409)
         except CallerError as mistake:
             return show(request, beside(form, mistake), before, status_of(mistake))
         said = "Saved. Firewall rules are updated within a minute."
         return pages.console.go(app_path(saved.app_name), said)
 
-    @router.get("/registry/new", dependencies=[Depends(pages.operator)])
+    @router.get("/registry/new")
     def new(request: Request) -> Response:
         return show(request, Form({"defaultPorts": "443 TCP"}))
 
-    @router.post("/registry/new", dependencies=[Depends(pages.operator)])
-    def create(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/registry/new")
+    def create(request: Request, form: Posted) -> Response:
         return save(request, form, None, form.get("appName"))
 
-    @router.get("/registry/edit", dependencies=[Depends(pages.operator)])
+    @router.get("/registry/edit")
     def edit(request: Request, name: str = "") -> Response:
         app = one(pages, name)
         return show(request, form_of_app(app), app)
 
-    @router.post("/registry/edit", dependencies=[Depends(pages.operator)])
-    def change(request: Request, form: Annotated[Form, Depends(posted)], name: str = "") -> Response:
+    @router.post("/registry/edit")
+    def change(request: Request, form: Posted, name: str = "") -> Response:
         app = one(pages, name)
         return save(request, form, app, app.app_name)
-
-    return router
 
 
 def form_of_app(app: App) -> Form:
@@ -290,11 +279,10 @@ def beside(form: Form, mistake: CallerError) -> Form:
 # --- retire, restore, load ---
 
 
-def _actions(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def _actions(pages: OperatorPages, router: APIRouter) -> None:
     registry = pages.parental.registry
 
-    @router.get("/registry/retire", dependencies=[Depends(pages.operator)])
+    @router.get("/registry/retire")
     def ask_to_retire(request: Request, name: str = "") -> Response:
         app = one(pages, name)
         found = registry.affected(app.app_name)
@@ -314,23 +302,21 @@ def _actions(pages: OperatorPages) -> APIRouter:
             undo="You can restore it at any time.",
         )
 
-    @router.post("/registry/retire", dependencies=[Depends(pages.operator)])
-    def retire(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/registry/retire")
+    def retire(request: Request, form: Posted) -> Response:
         app = registry.retire(form.get("name"), pages.actor(request), version_of(form))
         return pages.console.go(app_path(app.app_name), f"{app.app_name} is no longer offered.", "note")
 
-    @router.post("/registry/restore", dependencies=[Depends(pages.operator)])
-    def restore(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/registry/restore")
+    def restore(request: Request, form: Posted) -> Response:
         app = one(pages, form.get("name"))
         fields = {**app.model_dump(mode="json", by_alias=True), "retired": False}
         registry.save(app.app_name, fields, pages.actor(request), version_of(form))
         return pages.console.go(app_path(app.app_name), f"{app.app_name} is offered again.")
 
-    @router.post("/registry/load", dependencies=[Depends(pages.operator)])
+    @router.post("/registry/load")
     def load() -> Response:
         done = registry.load()
         said = f"{plural(len(done.created), 'app')} added, {len(done.updated)} updated"
         kept = f", {len(done.kept)} edited by an operator left unchanged" if done.kept else ""
         return pages.console.go(f"{HOME}/registry", f"{said}{kept}.")
-
-    return router

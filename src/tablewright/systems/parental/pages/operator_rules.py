@@ -6,7 +6,7 @@ Must hold: the page changes nothing, on the device or in the table; "compare now
 from collections import Counter
 from collections.abc import Sequence
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import NotFound
 from tablewright.systems.parental import design as d
@@ -29,11 +29,10 @@ STATES = {
 }
 
 
-def rules_router(pages: OperatorPages) -> APIRouter:
-    router = pages.router()
+def add_rules(pages: OperatorPages, router: APIRouter) -> None:
     parental = pages.parental
 
-    @router.get("/rules", dependencies=[Depends(pages.operator)])
+    @router.get("/rules")
     def rules(request: Request, device: str = "", show: str = "") -> Response:
         devices = parental.devices.all()
         chosen = next((one for one in devices if one.device_id == device), None)
@@ -67,8 +66,6 @@ def rules_router(pages: OperatorPages) -> APIRouter:
             order=ORDER,
             never=NEVER,
         )
-
-    return router
 
 
 def told(pages: OperatorPages, device_id: str) -> tuple[Sequence[DeviceRule] | None, str]:

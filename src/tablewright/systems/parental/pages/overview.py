@@ -8,19 +8,17 @@ Elsewhere: policies (policies.py), what a state means (systems/parental/enforcem
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError
-from tablewright.edge.routes import gather
-from tablewright.pages.forms import Form, FormWrong, posted
+from tablewright.pages.forms import Form, FormWrong
 from tablewright.systems.parental.enforcement.plan import AppStatus
 from tablewright.systems.parental.model import EVERYTHING, Device, OverrideKind, Session
 from tablewright.systems.parental.pages.charts import day_timeline
 from tablewright.systems.parental.pages.confirmation import confirmation
-from tablewright.systems.parental.pages.moments import later
-from tablewright.systems.parental.pages.page import Look, ParentalPages, refused, status_of
+from tablewright.systems.parental.pages.page import Look, ParentalPages, Posted, later, refused, status_of
 from tablewright.systems.parental.pages.words import (
     IN_PART,
     STATES,
@@ -58,8 +56,9 @@ class Row:
 
 
 def overview_router(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_pages, _exceptions, _pauses)))
+    router = pages.private_router()
+    for part in (_pages, _exceptions, _pauses):
+        part(pages, router)
     return router
 
 
@@ -143,15 +142,9 @@ def _day_of(pages: ParentalPages, request: Request, look: Look) -> dict[str, Any
     """The picture of a day: today, or one of the next."""
     zone, now = zone_of(look.child), pages.now()
     today = now.astimezone(zone).date()
-    day = today
-    asked = request.query_params.get("day", "")
-    if asked:
-        try:
-            day = date.fromisoformat(asked)
-        except ValueError:
-            day = today
-    if not today <= day <= today + timedelta(days=_DAYS_AHEAD - 1):
-        day = today
+    ahead = [today + timedelta(days=n) for n in range(_DAYS_AHEAD)]
+    asked = request.query_params.get("day")
+    day = next((one for one in ahead if one.isoformat() == asked), today)
     start, end = day_bounds(day, zone)
     past = pages.parental.blocked_until_now(look.child, start) if day == today else []
     planned = pages.parental.timeline(look.child, max(start, now) if day == today else start, end)
@@ -163,7 +156,7 @@ def _day_of(pages: ParentalPages, request: Request, look: Look) -> dict[str, Any
         "day_title": day_words(day, today).removeprefix("on ").capitalize(),
         "days": [
             (_day_name(each, today), look.at(day="" if each == today else each.isoformat()), each == day)
-            for each in (today + timedelta(days=n) for n in range(_DAYS_AHEAD))
+            for each in ahead
         ],
         "picture": day_timeline(spans, start, end, now, zone) if spans else "",
         "spans": [
@@ -208,14 +201,12 @@ def _sessions(pages: ParentalPages, sessions: Sequence[Session]) -> list[tuple[S
     return [(one, names[one.device_id].name if one.device_id in names else one.device_id) for one in sessions]
 
 
-def _pages(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/children/{key}", dependencies=[Depends(pages.signed_in)])
+def _pages(pages: ParentalPages, router: APIRouter) -> None:
+    @router.get("/children/{key}")
     def child(request: Request, key: str) -> Response:
         return page_of_child(pages, request, pages.look(request, key))
 
-    @router.get("/children/{key}/now", dependencies=[Depends(pages.signed_in)])
+    @router.get("/children/{key}/now")
     def now(request: Request, key: str) -> Response:
         """Only the current state, for the page to replace."""
         look = pages.look(request, key)
@@ -224,17 +215,13 @@ def _pages(pages: ParentalPages) -> APIRouter:
             **now_of(pages, look), **_day_of(pages, request, look),
         )  # fmt: skip
 
-    return router
-
 
 # --- exceptions ---
 
 
-def _exceptions(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-
-    @router.post("/children/{key}/exceptions", dependencies=[Depends(pages.signed_in)])
-    def add(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+def _exceptions(pages: ParentalPages, router: APIRouter) -> None:
+    @router.post("/children/{key}/exceptions")
+    def add(request: Request, key: str, form: Posted) -> Response:
         look = pages.open(request, key)
         kind: OverrideKind = "block" if form.get("kind") == "block" else "allow"
         try:
@@ -251,7 +238,7 @@ def _exceptions(pages: ParentalPages) -> APIRouter:
         said = f"Exception saved: {kind} {_lower(app_words(made.app_name))} until {when}."
         return pages.console.go(look.at(), said)
 
-    @router.post("/children/{key}/exceptions/{id}/end", dependencies=[Depends(pages.signed_in)])
+    @router.post("/children/{key}/exceptions/{id}/end")
     def end(request: Request, key: str, id: str) -> Response:
         look = pages.open(request, key)
         try:
@@ -259,8 +246,6 @@ def _exceptions(pages: ParentalPages) -> APIRouter:
         except CallerError as mistake:
             return pages.console.go(look.at(), mistake.message, "note")
         return pages.console.go(look.at(), "Exception ended. The rules apply again.")
-
-    return router
 
 
 def _lower(name: str) -> str:
@@ -274,11 +259,9 @@ def _until(until: datetime, look: Look, pages: ParentalPages) -> str:
 # --- pause of all rules ---
 
 
-def _pauses(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-
-    @router.post("/children/{key}/pause", dependencies=[Depends(pages.signed_in)])
-    def pause(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+def _pauses(pages: ParentalPages, router: APIRouter) -> None:
+    @router.post("/children/{key}/pause")
+    def pause(request: Request, key: str, form: Posted) -> Response:
         look = pages.open(request, key)
         try:
             until = later(form, look.child, pages.now())
@@ -291,10 +274,8 @@ def _pauses(pages: ParentalPages) -> APIRouter:
         said = f"{look.child.child_name}'s rules are paused until {_until(until, look, pages)}."
         return pages.console.go(look.at(), said)
 
-    @router.post("/children/{key}/resume", dependencies=[Depends(pages.signed_in)])
+    @router.post("/children/{key}/resume")
     def resume(request: Request, key: str) -> Response:
         look = pages.open(request, key)
         pages.parental.children.change(look.child, {"paused_until": None}, look.actor)
         return pages.console.go(look.at(), "Pause ended. The rules apply again.")
-
-    return router

@@ -9,30 +9,34 @@ and the zone is named.
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlencode
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.design import Query
 from tablewright.edge import require
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.kit.tables import Actor
-from tablewright.pages.forms import Form
+from tablewright.mapping import Page
+from tablewright.pages.forms import Form, FormWrong, asked, posted
 from tablewright.pages.layout import Console, Crumb
-from tablewright.pages.lists import Listing
+from tablewright.pages.lists import AFTER, Listing, here
 from tablewright.pages.system_pages import SystemPages
 from tablewright.systems.parental.api.router import actor_of
 from tablewright.systems.parental.model import Child, Override
 from tablewright.systems.parental.pages import words as texts
 from tablewright.systems.parental.parental import Parental
 
+Posted: TypeAlias = Annotated[Form, Depends(posted)]
+Asked: TypeAlias = Annotated[Form, Depends(asked)]
 HOME = "/console/parental"
 VERSION = "version"
 REASON = "reason"
 _REASON_SECONDS = 8 * 3600
+_MOST_MINUTES = 366 * 24 * 60
 # The views of one child: what they are called, and their path below it.
 TABS = (
     ("Now", ""),
@@ -61,12 +65,18 @@ class Look:
 
 @dataclass(frozen=True)
 class ParentalPages(SystemPages):
-    """Parental controls with the console around them."""
+    """Parental controls with the console around them. `admitted` refuses who may not see these pages."""
 
     folder = "parental"
 
     parental: Parental
-    signed_in: FindPrincipal
+    admitted: FindPrincipal
+
+    def private_router(self) -> APIRouter:
+        """A router whose pages are for those who are admitted: a route cannot forget to ask."""
+        router = self.router()
+        router.dependencies.append(Depends(self.admitted))
+        return router
 
     def now(self) -> datetime:
         return self.parental.repository.now()
@@ -137,7 +147,7 @@ class ParentalPages(SystemPages):
 
 
 def pages_of(parental: Parental, console: Console, who: FindPrincipal) -> ParentalPages:
-    return ParentalPages(console, who, parental, signed_in=require(who))
+    return ParentalPages(console, who, parental, require(who))
 
 
 def zone_of_family(pages: ParentalPages, family_id: str) -> str:
@@ -163,10 +173,41 @@ def _kept_reason(request: Request) -> str:
         return ""
 
 
+def listing_of(request: Request, page: Page[Any]) -> Listing[Any]:
+    """A page of the service with links to the next and the first."""
+    is_later = AFTER in request.query_params
+    return Listing(
+        page.items,
+        next=here(request, after=page.next) if page.next else None,
+        first=here(request, after=None) if is_later else None,
+    )
+
+
 def version_of(form: Form) -> int | None:
     """The version a form was filled from; None saves over any version."""
     text = form.get(VERSION)
     return int(text) if text.isascii() and text.isdigit() else None
+
+
+def overtaken(form: Form, what: str, **current: str) -> Form:
+    """The form as it was typed, based on what someone else has saved: its version, or what `current` names."""
+    words = f"Someone else changed {what}. Your entries are still here; save again to replace theirs."
+    return replace(form, values={**form.values, **current}, error=words)
+
+
+def later(form: Form, child: Child, now: datetime) -> datetime:
+    """The end that was chosen: a time in the child's zone, or else a number of minutes; FormWrong beside `until`."""
+    text, minutes = form.get("until").strip(), form.get("minutes").strip()
+    if not text:
+        if minutes.isascii() and minutes.isdigit() and 0 < int(minutes) <= _MOST_MINUTES:
+            return now + timedelta(minutes=int(minutes))
+        raise FormWrong(Form({"until": "", **form.values}).wrong("until", "Enter an end time."))
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        words = "Enter a date and time such as 2026-01-31 18:00."
+        raise FormWrong(form.wrong("until", words)) from None
+    return found if found.tzinfo else found.replace(tzinfo=texts.zone_of(child))
 
 
 def refused(form: Form, mistake: CallerError, fields: Mapping[str, str] | None = None) -> Form:

@@ -6,21 +6,29 @@ version that was read; after a conflict the page shows the saved version and kee
 Elsewhere: how the form is read (forms.py), what a policy means (systems/parental/policy/effective.py).
 """
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, Refused
-from tablewright.edge.routes import gather
-from tablewright.pages.forms import Form, FormWrong, posted
-from tablewright.pages.layout import Crumb, Tone
+from tablewright.edge.errors import CallerError
+from tablewright.pages.forms import Form, FormWrong
+from tablewright.pages.layout import Crumb
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import Policy
 from tablewright.systems.parental.pages import forms
 from tablewright.systems.parental.pages.charts import week_grid, week_hours
-from tablewright.systems.parental.pages.moments import later
-from tablewright.systems.parental.pages.page import Look, ParentalPages, refused, status_of, version_of
+from tablewright.systems.parental.pages.page import (
+    Look,
+    ParentalPages,
+    Posted,
+    later,
+    overtaken,
+    refused,
+    status_of,
+    version_of,
+)
 from tablewright.systems.parental.pages.words import (
     clock,
     listed,
@@ -31,23 +39,20 @@ from tablewright.systems.parental.pages.words import (
     window_words,
 )
 from tablewright.systems.parental.policy.effective import in_their_time
-from tablewright.systems.parental.policy.policies import Saved, WrittenStatus
 
 _TAB = "/policies"
 _ONLY_THE_FORM = ("find", "show", "add-time", "add-own", "drop")
-_OVERTAKEN = "Someone else changed this rule. Your entries are still here; save again to replace theirs."
 
 
 def policies_router(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_list, _new, _edit, _moves)))
+    router = pages.private_router()
+    for part in (_list, _editor, _moves):
+        part(pages, router)
     return router
 
 
-def _list(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/children/{key}/policies", dependencies=[Depends(pages.signed_in)])
+def _list(pages: ParentalPages, router: APIRouter) -> None:
+    @router.get("/children/{key}/policies")
     def policies(request: Request, key: str) -> Response:
         look = pages.look(request, key)
         found = pages.parental.policies.of_child(look.child)
@@ -64,8 +69,6 @@ def _list(pages: ParentalPages) -> APIRouter:
             for policy in found
         ]
         return pages.child_page(request, look, "policies", tab=_TAB, rows=rows)
-
-    return router
 
 
 # --- the editor ---
@@ -112,115 +115,82 @@ def _shown(pages: ParentalPages, look: Look, form: Form) -> dict[str, Any]:
         else week_grid((), is_empty=True),
         "in_words": [window_words(window) for window in preview.windows],
         "policy_zone": form.get("timezone").strip() or look.child.timezone,
-        "told": {row.number: forms.told_of(row, allowed) for row in forms.own_rows(form)},
+        "told": {row.number: forms.site_effect(row, allowed) for row in forms.own_rows(form)},
     }
 
 
-def _only_changes_the_form(form: Form) -> bool:
-    return form.get("do").partition(":")[0] in _ONLY_THE_FORM
-
-
-def _status(form: Form) -> WrittenStatus:
-    return "draft" if form.get("do") == "draft" else "active"
-
-
-def _saved(pages: ParentalPages, look: Look, saved: Saved, said: str) -> Response:
-    words = " ".join([said, *(notice.message for notice in saved.notices)])
-    tone: Tone = "note" if saved.notices else "good"
-    return pages.console.go(look.at() if saved.policy.status == "active" else look.at(_TAB), words, tone)
-
-
-def _new(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
+def _editor(pages: ParentalPages, router: APIRouter) -> None:
     service = pages.parental.policies
 
-    @router.get("/children/{key}/policies/new", dependencies=[Depends(pages.signed_in)])
+    @router.get("/children/{key}/policies/new")
     def new(request: Request, key: str, app: str = "") -> Response:
         form = forms.new_form(pages.console.world.new_id())
         if app:
             form = Form({**form.values, "app": app})
         return editor(pages, request, pages.open(request, key), form)
 
-    @router.post("/children/{key}/policies/preview", dependencies=[Depends(pages.signed_in)])
-    def preview(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/children/{key}/policies/preview")
+    def preview(request: Request, key: str, form: Posted) -> Response:
         """Only the parts that depend on what is typed, for the editor to replace."""
         look = pages.open(request, key)
         return pages.child_page(
             request, look, "_preview", tab=_TAB, form=form, hours=week_hours(), **_shown(pages, look, form)
         )
 
-    @router.post("/children/{key}/policies/new", dependencies=[Depends(pages.signed_in)])
-    def create(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
-        look = pages.open(request, key)
-        if _only_changes_the_form(form):
-            return editor(pages, request, look, forms.pressed(form))
-        fields: dict[str, str] = {}
-        try:
-            given = forms.written(form, _status(form))
-            fields = dict(given.fields)
-            saved = service.create(look.child, given.draft, look.actor, key=form.get("key") or None)
-        except FormWrong as wrong:
-            return editor(pages, request, look, wrong.form, status=422)
-        except Refused as mistake:
-            if mistake.code == "IDEMPOTENCY_KEY_REUSED":
-                words = "This form was already saved. Save again to add a second rule."
-                again = Form({**form.values, "key": pages.console.world.new_id()}, error=words)
-                return editor(pages, request, look, again, status=422)
-            return editor(
-                pages, request, look, forms.refusal(form, mistake, fields), status=status_of(mistake)
-            )
-        return _saved(pages, look, saved, "Rule saved.")
+    @router.post("/children/{key}/policies/new")
+    def create(request: Request, key: str, form: Posted) -> Response:
+        return save(request, pages.open(request, key), form)
 
-    return router
-
-
-def _edit(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-    service = pages.parental.policies
-
-    @router.get("/children/{key}/policies/{id}", dependencies=[Depends(pages.signed_in)])
+    @router.get("/children/{key}/policies/{id}")
     def edit(request: Request, key: str, id: str) -> Response:
         look = pages.look(request, key)
         policy = service.get(look.child, id)
         return editor(pages, request, look, forms.form_of_policy(policy), policy)
 
-    @router.post("/children/{key}/policies/{id}", dependencies=[Depends(pages.signed_in)])
-    def save(request: Request, key: str, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/children/{key}/policies/{id}")
+    def change(request: Request, key: str, id: str, form: Posted) -> Response:
         look = pages.open(request, key)
-        policy = service.get(look.child, id)
-        if _only_changes_the_form(form):
-            return editor(pages, request, look, forms.pressed(form), policy)
-        fields: dict[str, str] = {}
+        return save(request, look, form, service.get(look.child, id))
+
+    def save(request: Request, look: Look, form: Form, policy: Policy | None = None) -> Response:
+        """A new policy, or the changed one; the editor again if that is refused."""
+        if form.get("do").partition(":")[0] in _ONLY_THE_FORM:
+            return editor(pages, request, look, forms.after_button(form), policy)
+        fields: Mapping[str, str] = {}
         try:
-            given = forms.written(form, _status(form))
-            fields = dict(given.fields)
-            seen = version_of(form)
-            saved = service.replace(
-                look.child, id, given.draft, look.actor, policy.version if seen is None else seen
-            )
+            given = forms.draft_of(form, "draft" if form.get("do") == "draft" else "active")
+            fields = given.fields
+            if policy is None:
+                saved = service.create(look.child, given.draft, look.actor, key=form.get("key") or None)
+            else:
+                seen = version_of(form) or policy.version
+                saved = service.replace(look.child, policy.policy_id, given.draft, look.actor, seen)
         except FormWrong as wrong:
             return editor(pages, request, look, wrong.form, policy, 422)
         except VersionConflict:
-            current = service.get(look.child, id)
-            late = forms.with_version(form, current.version, _OVERTAKEN)
+            assert policy is not None  # a new one has no version
+            current = service.get(look.child, policy.policy_id)
+            late = overtaken(form, "this rule", version=str(current.version))
             return editor(pages, request, look, late, policy, 409, current)
         except CallerError as mistake:
             again = forms.refusal(form, mistake, fields)
+            if mistake.code == "IDEMPOTENCY_KEY_REUSED":
+                words = "This form was already saved. Save again to add a second rule."
+                again = Form({**form.values, "key": pages.console.world.new_id()}, error=words)
             return editor(pages, request, look, again, policy, status_of(mistake))
-        return _saved(pages, look, saved, "Saved.")
-
-    return router
+        words = " ".join(["Saved." if policy else "Rule saved.", *(one.message for one in saved.notices)])
+        to = look.at() if saved.policy.status == "active" else look.at(_TAB)
+        return pages.console.go(to, words, "note" if saved.notices else "good")
 
 
 # --- pause, resume, delete ---
 
 
-def _moves(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
+def _moves(pages: ParentalPages, router: APIRouter) -> None:
     service = pages.parental.policies
 
-    @router.post("/children/{key}/policies/{id}/pause", dependencies=[Depends(pages.signed_in)])
-    def pause(request: Request, key: str, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/children/{key}/policies/{id}/pause")
+    def pause(request: Request, key: str, id: str, form: Posted) -> Response:
         look = pages.open(request, key)
         until: datetime | None = None
         try:
@@ -240,8 +210,8 @@ def _moves(pages: ParentalPages) -> APIRouter:
         )
         return pages.console.go(look.at(_TAB), f"“{policy_title(paused)}” is paused {words}.")
 
-    @router.post("/children/{key}/policies/{id}/resume", dependencies=[Depends(pages.signed_in)])
-    def resume(request: Request, key: str, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/children/{key}/policies/{id}/resume")
+    def resume(request: Request, key: str, id: str, form: Posted) -> Response:
         look = pages.open(request, key)
         try:
             resumed = service.resume(look.child, id, look.actor, version_of(form))
@@ -249,7 +219,7 @@ def _moves(pages: ParentalPages) -> APIRouter:
             return pages.console.go(look.at(_TAB), mistake.message, "bad")
         return pages.console.go(look.at(_TAB), f"“{policy_title(resumed)}” is active again.")
 
-    @router.get("/children/{key}/policies/{id}/delete", dependencies=[Depends(pages.signed_in)])
+    @router.get("/children/{key}/policies/{id}/delete")
     def ask_delete(request: Request, key: str, id: str) -> Response:
         look = pages.open(request, key)
         return _ask(request, look, service.get(look.child, id), Form())
@@ -273,8 +243,8 @@ def _moves(pages: ParentalPages) -> APIRouter:
             undo="This cannot be undone. You can pause the rule instead.",
         )
 
-    @router.post("/children/{key}/policies/{id}/delete", dependencies=[Depends(pages.signed_in)])
-    def delete(request: Request, key: str, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/children/{key}/policies/{id}/delete")
+    def delete(request: Request, key: str, id: str, form: Posted) -> Response:
         look = pages.open(request, key)
         try:
             gone = service.delete(look.child, id, look.actor, version_of(form))
@@ -284,5 +254,3 @@ def _moves(pages: ParentalPages) -> APIRouter:
             return _ask(request, look, policy, refused(Form(error=words), VersionConflict(policy)))
         when = clock(pages.now(), look.child.timezone)
         return pages.console.go(look.at(_TAB), f"“{policy_title(gone)}” was deleted at {when}.")
-
-    return router

@@ -5,25 +5,25 @@ only; the service checks again. Elsewhere: the steps of an erasure (systems/pare
 """
 
 import json
-from typing import Annotated, Any, get_args
+from typing import Any, get_args
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.downloads import attachment
 from tablewright.edge.errors import CallerError
 from tablewright.edge.problems import not_found
-from tablewright.edge.routes import gather
 from tablewright.kit.tables import Actor
-from tablewright.pages.forms import Form, form_of, posted
+from tablewright.pages.forms import Form, form_of
 from tablewright.pages.layout import Crumb
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.family.privacy import BACKUPS, Sheet
 from tablewright.systems.parental.pages.add_child import zones
 from tablewright.systems.parental.pages.page import (
     HOME,
-    VERSION,
     Look,
     ParentalPages,
+    Posted,
+    overtaken,
     refused,
     status_of,
     version_of,
@@ -34,8 +34,9 @@ SHEETS: tuple[Sheet, ...] = get_args(Sheet)
 
 
 def privacy_router(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_settings, _exports, _release, _erase)))
+    router = pages.private_router()
+    for part in (_settings, _exports, _release, _erase):
+        part(pages, router)
     return router
 
 
@@ -47,31 +48,27 @@ def is_owner(pages: ParentalPages, look: Look) -> bool:
     return True
 
 
-def _settings(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-
+def _settings(pages: ParentalPages, router: APIRouter) -> None:
     def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
         return pages.child_page(
             request, look, "child_settings", tab=_TAB, form=form, status=status, zones=zones(), sheets=SHEETS,
             is_owner=is_owner(pages, look),
         )  # fmt: skip
 
-    @router.get("/children/{key}/settings", dependencies=[Depends(pages.signed_in)])
+    @router.get("/children/{key}/settings")
     def settings(request: Request, key: str) -> Response:
         look = pages.look(request, key)
         return show(request, look, form_of(look.child))
 
-    @router.post("/children/{key}/settings", dependencies=[Depends(pages.signed_in)])
-    def save(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/children/{key}/settings")
+    def save(request: Request, key: str, form: Posted) -> Response:
         look = pages.open(request, key)
         changes = {"child_name": form.get("childName"), "timezone": form.get("timezone").strip()}
         try:
             changed = pages.parental.children.change(look.child, changes, look.actor, version_of(form))
         except VersionConflict:
             current = pages.open(request, key)
-            words = "Someone else changed this. Your entries are still here; save again to replace theirs."
-            late = Form({**form.values, VERSION: str(current.child.version)}, error=words)
-            return show(request, current, late, 409)
+            return show(request, current, overtaken(form, "this", version=str(current.child.version)), 409)
         except CallerError as mistake:
             return show(request, look, refused(form, mistake), status_of(mistake))
         said = "Saved."
@@ -79,16 +76,12 @@ def _settings(pages: ParentalPages) -> APIRouter:
             said = f"Saved. The times in rules are now in {changed.timezone}."
         return pages.console.go(look.at(_TAB), said)
 
-    return router
-
 
 # --- export ---
 
 
-def _exports(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/children/{key}/export.json", dependencies=[Depends(pages.signed_in)])
+def _exports(pages: ParentalPages, router: APIRouter) -> None:
+    @router.get("/children/{key}/export.json")
     def export(request: Request, key: str) -> Response:
         look = pages.look(request, key)
         text = json.dumps(pages.parental.privacy.export(look.child), indent=2, ensure_ascii=False)
@@ -96,7 +89,7 @@ def _exports(pages: ParentalPages) -> APIRouter:
             text, "application/json", attachment("parental", look.child.child_name, pages.now(), "json")
         )
 
-    @router.get("/children/{key}/{of}.csv", dependencies=[Depends(pages.signed_in)])
+    @router.get("/children/{key}/{of}.csv")
     def sheet(request: Request, key: str, of: str) -> Response:
         look = pages.look(request, key)
         wanted = next((each for each in SHEETS if each == of), None)
@@ -104,8 +97,6 @@ def _exports(pages: ParentalPages) -> APIRouter:
             raise not_found("NO_SUCH_PAGE", f"You can download {', '.join(SHEETS)}.")
         headers = attachment("parental", f"{look.child.child_name} {wanted}", pages.now(), "csv")
         return _file(pages.parental.privacy.sheet(look.child, wanted), "text/csv", headers)
-
-    return router
 
 
 def _file(text: str, kind: str, headers: dict[str, str]) -> Response:
@@ -115,10 +106,8 @@ def _file(text: str, kind: str, headers: dict[str, str]) -> Response:
 # --- release of the number ---
 
 
-def _release(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-
-    @router.get("/children/{key}/release", dependencies=[Depends(pages.signed_in)])
+def _release(pages: ParentalPages, router: APIRouter) -> None:
+    @router.get("/children/{key}/release")
     def ask(request: Request, key: str) -> Response:
         look = pages.open(request, key)
         pages.parental.families.owner(look.actor, look.child.family_id)
@@ -134,15 +123,13 @@ def _release(pages: ParentalPages) -> APIRouter:
             undo="To add the number again you need a new code, and you start without rules.",
         )
 
-    @router.post("/children/{key}/release", dependencies=[Depends(pages.signed_in)])
+    @router.post("/children/{key}/release")
     def release(request: Request, key: str) -> Response:
         look = pages.open(request, key)
         pages.parental.children.release(look.child, look.actor)
         return pages.console.go(
             HOME, f"{look.child.phone} was released. Its rules are being removed from the firewalls."
         )
-
-    return router
 
 
 def _crumbs(look: Look) -> tuple[Crumb, ...]:
@@ -152,9 +139,7 @@ def _crumbs(look: Look) -> tuple[Crumb, ...]:
 # --- erased ---
 
 
-def _erase(pages: ParentalPages) -> APIRouter:
-    router = pages.router()
-
+def _erase(pages: ParentalPages, router: APIRouter) -> None:
     def owned(request: Request, key: str) -> Look:
         """The child, for the owner of its family; also after its number was released."""
         actor = pages.actor(request)
@@ -169,12 +154,12 @@ def _erase(pages: ParentalPages) -> APIRouter:
             plan=plan_of(pages.parental.privacy.export(look.child)), backups=BACKUPS,
         )  # fmt: skip
 
-    @router.get("/children/{key}/erase", dependencies=[Depends(pages.signed_in)])
+    @router.get("/children/{key}/erase")
     def ask(request: Request, key: str) -> Response:
         return show(request, owned(request, key), Form())
 
-    @router.post("/children/{key}/erase", dependencies=[Depends(pages.signed_in)])
-    def erase(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/children/{key}/erase")
+    def erase(request: Request, key: str, form: Posted) -> Response:
         look = owned(request, key)
         if form.get("name").strip().casefold() != look.child.child_name.casefold():
             words = f"Type {look.child.child_name} to confirm."
@@ -184,8 +169,6 @@ def _erase(pages: ParentalPages) -> APIRouter:
         if task.note:
             said = f"{look.child.child_name} is being erased. Still waiting for: {task.note}. {BACKUPS}"
         return pages.console.go(HOME, said, "note")
-
-    return router
 
 
 def plan_of(export: dict[str, Any]) -> list[tuple[str, str, int]]:

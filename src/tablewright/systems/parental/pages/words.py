@@ -122,16 +122,6 @@ def _local(at: datetime, zone: str | ZoneInfo) -> datetime:
     return at.astimezone(ZoneInfo(zone) if isinstance(zone, str) else zone)
 
 
-def length_words(length: timedelta) -> str:
-    """`45 minutes`, `2 hours`, `3 days`: rounded, for what is still to come."""
-    minutes = max(round(length.total_seconds() / 60), 1)
-    for size, word in ((24 * 60, "day"), (60, "hour")):
-        if minutes >= 2 * size:
-            count = round(minutes / size)
-            return f"{count} {word}s"
-    return "1 minute" if minutes == 1 else f"{minutes} minutes"
-
-
 # --- windows and policies ---
 
 

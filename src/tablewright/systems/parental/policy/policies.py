@@ -110,7 +110,7 @@ class Policies:
         earlier = self._repository.earlier(request)
         if earlier is not None:
             return self._again(child, earlier)
-        merged = rules.checked_windows(_raw(draft.time_windows))
+        merged = rules.checked_windows(draft.time_windows)
         now = self._repository.now()
         policy = Policy(
             child=child.child,
@@ -189,7 +189,7 @@ class Policies:
         earlier = self._repository.earlier(request)
         if earlier is not None:
             return self._again(child, earlier)
-        merged = rules.checked_windows(_raw(draft.time_windows))
+        merged = rules.checked_windows(draft.time_windows)
         before = self._seen(child, policy_id, expected)
         known = {entry.app_name for entry in before.blocked_apps}
         changes: dict[str, Any] = {
@@ -262,7 +262,8 @@ class Policies:
             return before
         _check_filled(after)
         policies_by_app.note(self._repository, child.child, after.blocked_apps, before.blocked_apps)
-        write = d.policies.change(before, after)
+        is_move = before.status != after.status
+        write = d.policies.move(before, after, by="parent") if is_move else d.policies.change(before, after)
         assert write.item is not None
         subject = f"{child.child}/{before.policy_id}"
         audit = self._repository.audit(child.family_id, subject, action, actor, before, write.item)
@@ -306,7 +307,3 @@ def _check_filled(policy: Policy) -> None:
 
 def _zone(name: str | None) -> str | None:
     return windows.zone(name).key if name else None
-
-
-def _raw(given: Sequence[Mapping[str, object] | Window]) -> list[Mapping[str, object]]:
-    return [one.model_dump(by_alias=True) if isinstance(one, Window) else one for one in given]

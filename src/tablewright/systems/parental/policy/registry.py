@@ -27,7 +27,6 @@ from tablewright.systems.parental.cache import Cache, CacheUnavailable, MemoryCa
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import EVERYTHING, App, Policy
 from tablewright.systems.parental.policy import policies_by_app
-from tablewright.systems.parental.policy.destinations import check_cidr, check_domain, check_port
 from tablewright.systems.parental.repository import Repository
 
 log = logging.getLogger("tablewright.parental")
@@ -40,7 +39,6 @@ KEY = "apps"
 AUDITED_AS = "registry"
 # `data_version` of what a person has written: no load may touch it.
 EDITED = 0
-_AT_A_TIME = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,40 +154,23 @@ class Registry:
 
         `force` takes edited ones back to what was shipped.
         """
-        there = {app.app_name.casefold(): app for app in self._repository.db.every(d.apps)}
-        apps = list(shipped if shipped is not None else shipped_apps(self._repository.now()))
-        new = [app for app in apps if app.app_name.casefold() not in there]
-        made = {app.app_name for app in self._create_many(new)}
-        done = [
-            (app.app_name, "created")
-            if app.app_name in made
-            else (app.app_name, self._load_one(there.get(app.app_name.casefold()), app, force))
-            for app in apps
-        ]
-        found = _loaded(done)
+        found = _loaded(
+            [(app.app_name, self._load_one(before, app, force)) for before, app in self._pairs(shipped)]
+        )
         if found.created or found.updated:
             self.forget()
         return found
 
     def plan(self, *, force: bool = False, shipped: Sequence[App] | None = None) -> Loaded:
         """What a load would do now; nothing is done."""
+        pairs = self._pairs(shipped)
+        return _loaded([(app.app_name, loading(before, app, force=force)) for before, app in pairs])
+
+    def _pairs(self, shipped: Sequence[App] | None) -> list[tuple[App | None, App]]:
+        """Each shipped app with the one of that name which is there."""
         there = {app.app_name.casefold(): app for app in self._repository.db.every(d.apps)}
         apps = shipped if shipped is not None else shipped_apps(self._repository.now())
-        return _loaded(
-            [(app.app_name, loading(there.get(app.app_name.casefold()), app, force=force)) for app in apps]
-        )
-
-    def _create_many(self, new: Sequence[App]) -> list[App]:
-        """Those that could be made a hundred at a time; of a hundred with one that is there by now, none."""
-        made: list[App] = []
-        for first in range(0, len(new), _AT_A_TIME):
-            part = new[first : first + _AT_A_TIME]
-            try:
-                self._repository.db.write(*(d.apps.create(app) for app in part))
-                made += part
-            except AlreadyExists:
-                continue
-        return made
+        return [(there.get(app.app_name.casefold()), app) for app in apps]
 
     def _load_one(self, before: App | None, app: App, force: bool) -> str:
         db = self._repository.db
@@ -288,32 +269,22 @@ def checked(name: str, fields: Mapping[str, Any], now: datetime) -> App:
 
 def canonical(app: App) -> App:
     """The same app with each domain, range and port as it is kept, and once."""
-    for count, most, what, part in (
-        (len(app.domains), rules.DOMAINS_PER_APP, "domains for an app", "domains"),
-        (len(app.ip_ranges), rules.RANGES_PER_APP, "ranges for an app", "ipRanges"),
-        (len(app.default_ports), rules.PORTS_PER_APP, "ports for an app", "defaultPorts"),
-    ):
-        rules.limited(count, most, what, part)
     if not app.domains and not app.ip_ranges:
         raise BadRequest("INVALID_APP", "An app needs a domain or an address range.", "domains")
     if app.popularity is not None and app.popularity < 1:
         raise BadRequest("INVALID_APP", "Popularity must be a rank; 1 is the most popular.", "popularity")
-    domains = [check_domain(text, f"domains[{number}]") for number, text in enumerate(app.domains)]
-    for number, port in enumerate(app.default_ports):
-        check_port(port.port, f"defaultPorts[{number}].port")
+    cidrs = rules.checked_ranges([one.cidr for one in app.ip_ranges], "ipRanges", ".cidr")
     ranges = {
-        cidr: one.model_copy(update={"cidr": cidr})
-        for number, one in enumerate(app.ip_ranges)
-        for cidr in [check_cidr(one.cidr, f"ipRanges[{number}].cidr")]
+        cidr: one.model_copy(update={"cidr": cidr}) for cidr, one in zip(cidrs, app.ip_ranges, strict=True)
     }
     return app.model_copy(
         update={
             "app_category": rules.name_of(app.app_category, "appCategory", 40),
             "description": rules.text_of(app.description, "description", 500),
             "source": rules.text_of(app.source, "source", 1000),
-            "domains": list(dict.fromkeys(domains)),
+            "domains": rules.checked_domains(app.domains, "domains"),
             "ip_ranges": list(ranges.values()),
-            "default_ports": list(dict.fromkeys(app.default_ports)),
+            "default_ports": rules.checked_ports(app.default_ports, "defaultPorts"),
         }
     )
 

@@ -248,11 +248,6 @@ def edges(week: Week, zone: ZoneInfo, after: datetime) -> Iterator[datetime]:
             yield begin + (passed - wall)
 
 
-def next_edge(week: Week, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """The first of the edges."""
-    return next(edges(week, zone, after), None)
-
-
 def day_bounds(day: date, zone: ZoneInfo) -> tuple[datetime, datetime]:
     """The moments (UTC) at which a day begins and ends on the wall: 23, 24 or 25 hours apart, in most places."""
     start, end = (datetime.combine(day + timedelta(days=n), time(), zone).astimezone(UTC) for n in (0, 1))
