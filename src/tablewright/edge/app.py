@@ -24,6 +24,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from tablewright.edge.access import describe_access
 from tablewright.edge.compression import Compression, StaticContent
 from tablewright.edge.connections import ConnectionLimits, Connections, TimedProtocol, limits_of_this_process
+from tablewright.edge.errors import CallerError, problem_for
 from tablewright.edge.head_requests import HeadRequests
 from tablewright.edge.health import Check, health_router
 from tablewright.edge.identity.verifier import Verifier
@@ -87,7 +88,7 @@ def make_app(
     app.add_middleware(BodyLimit, most=body_bytes, larger=larger_bodies, held_bytes=held_bytes)
     app.add_middleware(SameOrigin, trusted=trusted_origins)
     app.add_middleware(Hosts, allowed=hosts)
-    install(app, translations)
+    install(app, {CallerError: problem_for, **(translations or {})})
     refuse_unusable_values(app, unusable)
     app.add_middleware(Compression)
     app.add_middleware(PageHeaders, headers=headers)

@@ -1,27 +1,20 @@
-"""Errors of the caller, the same for all systems: a code, a message, the field it is about, and facts.
+"""Errors of the caller, the same for all systems: a code, a message, the field it is about, facts, an HTTP status.
 
-A system has a base class of its own, for `except`, and its errors have both bases:
-
-    class ShopError(CallerError): ...
-    class NotFound(errors.NotFound, ShopError): ...
-
-Elsewhere: a system's other errors (its errors.py), the answer over HTTP (problems.py).
+Must hold: when one of these is raised, nothing was written.
+Elsewhere: errors that one system alone has (its errors.py), the answer over HTTP (problems.py).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
-from tablewright.edge.problems import Problem
-
-# The HTTP status of each type of error; the first that matches is used.
-Statuses: TypeAlias = Sequence[tuple[type["CallerError"], int]]
-DEFAULT_STATUS = 422
+from tablewright.edge.problems import Problem, unauthorized
 
 
 class CallerError(Exception):
     """The base. `code` is stable and for programs; the message is for people."""
 
     code = "MISTAKE"
+    status = 422
 
     def __init__(
         self, message: str, *, field: str | None = None, facts: Mapping[str, Any] | None = None
@@ -32,6 +25,8 @@ class CallerError(Exception):
 
 class NotFound(CallerError):
     """It does not exist, or is not the caller's. `noun` makes the code: ORDER_NOT_FOUND."""
+
+    status = 404
 
     def __init__(self, noun: str, message: str | None = None, field: str | None = None) -> None:
         self.code = f"{noun.upper()}_NOT_FOUND"
@@ -48,16 +43,43 @@ class Refused(CallerError):
         super().__init__(message, field=field, facts=facts)
 
 
+class BadRequest(Refused):
+    """The form of the request is wrong."""
+
+    status = 400
+
+
+class Unauthenticated(Refused):
+    """The caller is not authenticated: a wrong code, a login that was already used, an ended session."""
+
+    status = 401
+
+
+class Forbidden(Refused):
+    """The caller is not allowed to do this."""
+
+    status = 403
+
+
+class Conflict(Refused):
+    """The current state does not allow it."""
+
+    status = 409
+
+
 class TooManyRequests(CallerError):
     """A limit is used up for a while."""
+
+    status = 429
 
     def __init__(self, code: str, message: str, retry_after: int) -> None:
         self.code, self.retry_after = code, retry_after
         super().__init__(message)
 
 
-def problem_for(error: CallerError, statuses: Statuses) -> Problem:
+def problem_for(error: CallerError) -> Problem:
     """The error as an HTTP answer."""
-    status = next((status for kind, status in statuses if isinstance(error, kind)), DEFAULT_STATUS)
-    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, TooManyRequests) else {}
-    return Problem(status, error.code, error.message, error.field, error.facts, headers)
+    headers = unauthorized(error.code, error.message).headers if isinstance(error, Unauthenticated) else {}
+    if isinstance(error, TooManyRequests):
+        headers = {"Retry-After": str(error.retry_after)}
+    return Problem(error.status, error.code, error.message, error.field, error.facts, headers)

@@ -17,6 +17,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from tablewright.edge.errors import CallerError, problem_for
 from tablewright.edge.field_errors import field_error
 from tablewright.edge.problems import Problem
 from tablewright.edge.request_ids import request_id_of
@@ -77,6 +78,8 @@ def problem_of(request: Request, error: Exception) -> Problem:
         if translate is not None:
             found: Problem = translate(error)
             return found
+    if isinstance(error, CallerError):
+        return problem_for(error)
     log.error("page failed", extra={"request": request_id_of(request.scope), **fault(error)})
     return Problem(500, "INTERNAL", "The error is in our log. Please quote the request ID if you report it.")
 

@@ -52,5 +52,5 @@ def api(at: Place) -> Iterator[Api]:
     """The portal's API, served; its limits go by the clock that can be moved."""
     buckets = RateLimiter(clock=lambda: at.clock.now().timestamp())
     routes = portal_api.router(at.portal, principal(), buckets=buckets)
-    with served(AUDIENCE, routes, portal_api.TRANSLATIONS, at.clock, at.issuer) as client:
+    with served(AUDIENCE, routes, {}, at.clock, at.issuer) as client:
         yield Api(client, at.issuer)

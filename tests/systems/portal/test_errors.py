@@ -11,8 +11,7 @@ import httpx
 from tests.systems.portal.talk import ADMIN, Api, Json, Place, cart, meddled, new_campaign, new_product
 from tests.systems.talk import given, refused
 
-from tablewright.systems.portal.api.router import problem_of
-from tablewright.systems.portal.errors import PortalMistake
+from tablewright.edge.errors import CallerError, problem_for
 from tablewright.systems.portal.repository import SYSTEM
 
 NOBODY = "tenant_00000000-0000-4000-8000-000000000000"
@@ -112,8 +111,8 @@ def test_cp_d4_a_race_over_a_status_is_409_without_and_412_with_if_match(at: Pla
             meddled(at, "TENANT#", verify).tenants.move(
                 tenant.id, "SUSPENDED", ADMIN, reason="w", expected=expected
             )
-        except PortalMistake as mistake:
-            found.append((problem_of(mistake).status, mistake.code))
+        except CallerError as mistake:
+            found.append((problem_for(mistake).status, mistake.code))
     assert found == [(409, "STATUS_CONFLICT"), (412, "STALE")]
 
 

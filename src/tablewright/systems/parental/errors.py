@@ -1,7 +1,7 @@
 """Errors for callers of parental controls, each with the code the API returns.
 
 Must hold: when one of these is raised, nothing was written. Elsewhere: the errors common to all systems
-(edge/errors.py), HTTP statuses (api/router.py).
+(edge/errors.py).
 """
 
 from pydantic import BaseModel
@@ -27,9 +27,13 @@ class Refused(errors.Refused, ParentalMistake):
 class BadRequest(Refused):
     """The form of the request is wrong."""
 
+    status = 400
+
 
 class Forbidden(Refused):
     """The caller is not allowed to."""
+
+    status = 403
 
 
 class LimitExceeded(Refused):
@@ -41,6 +45,8 @@ class LimitExceeded(Refused):
 
 class Conflict(Refused):
     """The current state forbids it."""
+
+    status = 409
 
 
 class VersionConflict(Conflict):
@@ -68,6 +74,8 @@ class TooOften(errors.TooManyRequests, ParentalMistake):
 
 class DeviceUnavailable(Refused):
     """A firewall does not respond. Only operators see this; for parents the change is pending."""
+
+    status = 503
 
     def __init__(self, message: str) -> None:
         super().__init__("DEVICE_UNAVAILABLE", message)

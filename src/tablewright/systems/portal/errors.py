@@ -1,7 +1,7 @@
 """What a caller of the portal did wrong, with the code the API returns (CP-79).
 
 Must hold: when one of these is raised, nothing was written. Elsewhere: what mistakes of all systems have in common
-(edge/errors.py), HTTP statuses (api/common.py).
+(edge/errors.py).
 """
 
 from tablewright.edge import errors
@@ -25,6 +25,8 @@ class NotThere(errors.NotFound, PortalMistake):
 class Taken(PortalMistake):
     """A unique value is already in use."""
 
+    status = 409
+
     def __init__(self, code: str, message: str, field: str) -> None:
         self.code = code
         super().__init__(message, field=field)
@@ -33,6 +35,7 @@ class Taken(PortalMistake):
 class Changed(PortalMistake):
     """The caller read an older version: it was changed in between."""
 
+    status = 412
     code = "STALE"
 
     def __init__(self) -> None:
@@ -48,9 +51,13 @@ class Refused(errors.Refused, PortalMistake):
 class Forbidden(Refused):
     """This caller is not allowed to do it."""
 
+    status = 403
+
 
 class Conflict(Refused):
     """The current state does not allow it."""
+
+    status = 409
 
 
 class RaceLost(Conflict):
@@ -63,6 +70,8 @@ class RaceLost(Conflict):
 class Unavailable(Refused):
     """It existed, and no longer does."""
 
+    status = 410
+
 
 class TooOften(errors.TooManyRequests, PortalMistake):
     """A limit is used up for a while."""
@@ -70,3 +79,5 @@ class TooOften(errors.TooManyRequests, PortalMistake):
 
 class BadRequest(Refused):
     """The form of the request is wrong."""
+
+    status = 400

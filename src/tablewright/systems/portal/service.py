@@ -6,7 +6,7 @@ Elsewhere: its parts as one value (portal.py), HTTP (api/router.py), pages (page
 from tablewright.kit.erased import FOLDER as ERASED_LIST
 from tablewright.kit.system import Start, System
 from tablewright.systems.portal import jobs, seed
-from tablewright.systems.portal.api.router import TRANSLATIONS, router
+from tablewright.systems.portal.api.router import router
 from tablewright.systems.portal.design import DESIGNS
 from tablewright.systems.portal.pages.area import portal_area
 from tablewright.systems.portal.portal import ORDER_LINK, VERIFY_LINK, Portal, open_portal
@@ -45,6 +45,5 @@ SYSTEM = System(
     seed=seed.seed,
     dispatch=lambda portal: portal.dispatch,
     jobs=jobs.work,
-    translations=TRANSLATIONS,
     beside=(ERASED_LIST,),
 )

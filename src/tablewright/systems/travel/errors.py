@@ -1,7 +1,7 @@
 """The errors a caller of Skratch can cause, with the codes of the API.
 
 Must hold: when one of these is raised, nothing was written. Elsewhere: the base classes of all systems
-(edge/errors.py), HTTP statuses (api/common.py); a refused operation of a push is a result, not an error
+(edge/errors.py); a refused operation of a push is a result, not an error
 (sync/operations.py).
 """
 
@@ -31,17 +31,23 @@ class Refused(errors.Refused, TravelMistake):
 class BadRequest(Refused):
     """The request is invalid: UNKNOWN_REGION, NOTES_TOO_LONG, FUTURE_DATE, BATCH_TOO_LARGE and the like."""
 
+    status = 400
+
 
 class Forbidden(Refused):
     """The caller is not allowed to do this."""
 
+    status = 403
 
-class Unauthenticated(Refused):
+
+class Unauthenticated(errors.Unauthenticated, TravelMistake):
     """The caller is not authenticated: a wrong code, a login that was already used, an ended session."""
 
 
 class Conflict(Refused):
     """The current state does not allow it."""
+
+    status = 409
 
 
 class VersionConflict(Conflict):
@@ -56,12 +62,14 @@ class VersionConflict(Conflict):
 class ResyncRequired(TravelMistake):
     """The device is too far behind for a pull: it needs a full resync."""
 
+    status = 410
     code = "FULL_RESYNC_REQUIRED"
 
 
 class ClientTooOld(TravelMistake):
     """The app on the device uses a protocol version that is no longer supported (SK-X14)."""
 
+    status = 426
     code = "CLIENT_TOO_OLD"
 
     def __init__(self, schema: int, at_least: int) -> None:

@@ -11,12 +11,11 @@ from urllib.parse import quote, urlencode
 from fastapi import Request
 
 from tablewright.design import Query
-from tablewright.edge import require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.pages.layout import Console
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
-from tablewright.systems.parental.api.router import actor_of
+from tablewright.systems.parental import access
 from tablewright.systems.parental.model import EVERYTHING, Device
 from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.repository import Actor
@@ -47,11 +46,15 @@ class OperatorPages(SystemPages):
 
     folder = "parental/operator"
 
+    operator = staticmethod(access.operator)
+
     parental: Parental
-    operator: FindPrincipal
+
+    def access(self) -> Any:
+        return access.PARENTAL.of(self.parental, self.who)
 
     def actor(self, request: Request) -> Actor:
-        return actor_of(self.who(request))
+        return access.actor_of(self.who(request))
 
     def words(self, request: Request) -> Mapping[str, Any]:
         return {
@@ -69,7 +72,7 @@ class OperatorPages(SystemPages):
 
 
 def pages_of(parental: Parental, console: Console, who: FindPrincipal) -> OperatorPages:
-    return OperatorPages(console, who, parental, require(who, "operator", code="OPERATOR_ONLY"))
+    return OperatorPages(console, who, parental)
 
 
 def device_path(device_id: str) -> str:

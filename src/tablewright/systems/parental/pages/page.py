@@ -16,13 +16,13 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from tablewright.design import Query
-from tablewright.edge import require
+from tablewright.edge.errors import problem_for
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.pages.forms import Form
 from tablewright.pages.layout import Console, Crumb
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
-from tablewright.systems.parental.api.router import actor_of, problem_of
+from tablewright.systems.parental import access
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.model import Child, Override
 from tablewright.systems.parental.pages import words as texts
@@ -65,14 +65,18 @@ class ParentalPages(SystemPages):
 
     folder = "parental"
 
+    signed_in = staticmethod(access.signed_in)
+
     parental: Parental
-    signed_in: FindPrincipal
+
+    def access(self) -> Any:
+        return access.PARENTAL.of(self.parental, self.who)
 
     def now(self) -> datetime:
         return self.parental.repository.now()
 
     def actor(self, request: Request) -> Actor:
-        return actor_of(self.who(request))
+        return access.actor_of(self.who(request))
 
     def look(self, request: Request, key: str) -> Look:
         """The child, for a caller who may see it; a 404 for any other."""
@@ -138,7 +142,7 @@ class ParentalPages(SystemPages):
 
 
 def pages_of(parental: Parental, console: Console, who: FindPrincipal) -> ParentalPages:
-    return ParentalPages(console, who, parental, signed_in=require(who))
+    return ParentalPages(console, who, parental)
 
 
 def zone_of_family(pages: ParentalPages, family_id: str) -> str:
@@ -177,8 +181,8 @@ def refused(form: Form, mistake: ParentalMistake, fields: Mapping[str, str] | No
         return replace(form, error=mistake.message)
     if name is not None and (name in form.values or name in (fields or {}).values()):
         return form.wrong(name, mistake.message)
-    return form.refused(problem_of(mistake))
+    return form.refused(problem_for(mistake))
 
 
 def status_of(mistake: ParentalMistake) -> int:
-    return problem_of(mistake).status
+    return mistake.status

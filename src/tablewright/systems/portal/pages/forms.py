@@ -15,10 +15,10 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
+from tablewright.edge.errors import problem_for
 from tablewright.pages.forms import Form, FormWrong, read
 from tablewright.pages.words import label
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api.router import problem_of
 from tablewright.systems.portal.errors import PortalMistake, Refused
 from tablewright.systems.portal.model import Activatable, AuditEntry, BillingCycle, Kind, Value
 from tablewright.systems.portal.portal import Portal
@@ -193,8 +193,4 @@ def refused(form: Form, mistake: PortalMistake, fields: Sequence[tuple[str, str]
             words = mistake.message
             is_named = mistake.field is not None and words.startswith(f"{mistake.field} ")
             return form.wrong(name, name + words.removeprefix(mistake.field or "") if is_named else words)
-    return form.refused(problem_of(mistake))
-
-
-def status_of(mistake: PortalMistake) -> int:
-    return problem_of(mistake).status
+    return form.refused(problem_for(mistake))

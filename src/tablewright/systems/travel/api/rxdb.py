@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from tablewright.edge import RateLimiter, limit_rate
+from tablewright.systems.travel.access import TRAVEL, Traveller
 from tablewright.systems.travel.api import bodies
-from tablewright.systems.travel.api.common import Doors, Traveller
 from tablewright.systems.travel.sync.documents import Checkpoint, PulledDocuments, PushedDocuments, Row
 from tablewright.systems.travel.sync.feed import PAGE
 from tablewright.systems.travel.sync.operations import SCHEMA
@@ -19,14 +19,14 @@ class RowsBody(bodies.Body):
     rows: list[Row]
 
 
-def documents(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
+def documents(travel: Travel, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(prefix="/sync/documents", tags=["sync"])
-    pace = Depends(limit_rate(buckets, "pull", per_minute=240, burst=240, identity=doors.anyone))
+    pace = Depends(limit_rate(buckets, "pull", per_minute=240, burst=240, identity=TRAVEL.caller))
     form = Annotated[int, Query(description="the protocol version of the app")]
 
     @api.get("/pull", dependencies=[pace])
     def pull(
-        who: Annotated[Traveller, Depends(doors.traveller)],
+        who: Traveller,
         feed: Annotated[int | None, Query(description="of the checkpoint")] = None,
         seal: Annotated[str | None, Query(description="of the checkpoint")] = None,
         snapshot: Annotated[str | None, Query(description="of the checkpoint")] = None,
@@ -39,9 +39,7 @@ def documents(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
 
     # A push without news does not count for the pace of devices, and RxDB sends one after each edit.
     @api.post("/push", dependencies=[pace])
-    def push(
-        body: RowsBody, who: Annotated[Traveller, Depends(doors.traveller)], schema: form = SCHEMA
-    ) -> PushedDocuments:
+    def push(body: RowsBody, who: Traveller, schema: form = SCHEMA) -> PushedDocuments:
         """Apply the client's edits; returns every place whose state differs from what was sent. Safe to repeat."""
         return travel.documents.push(who.user_id, who.device, body.rows, schema=schema)
 

@@ -14,10 +14,11 @@ from tablewright.edge.routes import gather
 from tablewright.pages.area import Nav
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
+from tablewright.systems.travel.access import ADMIN
 from tablewright.systems.travel.api.admin_bodies import admin_operation
 from tablewright.systems.travel.errors import TravelMistake
 from tablewright.systems.travel.model import REGION_TYPES, OpenStatus
-from tablewright.systems.travel.pages.page import ADMIN, HOME, TravelPages
+from tablewright.systems.travel.pages.page import HOME, TravelPages
 
 ADMIN_PAGES = (
     Nav("Sync", "sync", (ADMIN,)),
