@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 
 from pydantic import ValidationError
 
+from tablewright.design import Query
 from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
@@ -80,7 +81,11 @@ class Ingest:
         self, size: int | None = None, after: str | None = None, reader: str = ""
     ) -> Page[Quarantined]:
         """Events that match no child, newest first."""
-        return self._repository.page(d.quarantined(), size, after, reader)
+        return self._repository.page(self.listed(), size, after, reader)
+
+    def listed(self) -> Query[Quarantined]:
+        """The query of these events, for a page that lists them."""
+        return d.quarantined()
 
     def again(self, quarantine_id: str) -> Counted:
         """Try to count quarantined events again; those that still match no child stay until they expire."""

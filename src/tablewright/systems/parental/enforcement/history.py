@@ -11,13 +11,7 @@ from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import BadRequest, NotThere
 from tablewright.systems.parental.family.families import Families
-from tablewright.systems.parental.model import (
-    Action,
-    Child,
-    Metric,
-    OpenStatus,
-    RuleMapping,
-)
+from tablewright.systems.parental.model import Action, Child, Metric, OpenStatus, RuleMapping
 from tablewright.systems.parental.repository import Actor, Repository
 
 _FAILURE = re.compile(r"([0-9a-f]{9,12})\.([\x21-\x7e]{1,100})")
@@ -77,6 +71,14 @@ class Records:
     def rules(self, child: Child) -> list[RuleMapping]:
         """PC-35: the rules of a child."""
         return list(self._repository.db.all(d.rules_of_child(child=child.child)))
+
+    def rule(self, child: str, rule_id: str) -> RuleMapping | None:
+        """A rule as it is now; None if it was removed."""
+        return self._repository.db.one(d.rules.get(child, rule_id), consistent=True)
+
+    def all_rules_of_device(self, device_id: str) -> list[RuleMapping]:
+        """Our records of all rules on a device."""
+        return list(self._repository.db.all(d.rules_of_device(device_id=device_id)))
 
     def rules_of_device(
         self, device_id: str, reader: Actor, size: int | None = None, after: str | None = None

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from tablewright.design import Query
 from tablewright.kit.erased import ErasedList
 from tablewright.mapping import Missing, Stale
 from tablewright.systems.parental import design as d
@@ -53,6 +54,10 @@ class Errands:
         now = self._repository.now()
         found = self._repository.db.all(d.open_errands())
         return [one for one in found if one.begins_at is None or one.begins_at <= now]
+
+    def listed(self) -> Query[Errand]:
+        """The query of all open tasks, for a page that lists them."""
+        return d.open_errands()
 
     def take_up(self, errand_id: str) -> bool:
         """A step of one that waited for its turn, as it is now; nothing if it is done or was called off."""

@@ -3,7 +3,6 @@
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.pages.lists import AFTER, Listing, here
-from tablewright.systems.parental import design as d
 from tablewright.systems.parental.api.bodies.enforcement import failing_view
 from tablewright.systems.parental.errors import NotThere
 from tablewright.systems.parental.model import Action, OpenStatus, RuleMapping
@@ -48,7 +47,7 @@ def failures_router(pages: OperatorPages) -> APIRouter:
         except NotThere:
             # Another process has removed the rule, which is what was wanted.
             return pages.console.go(f"{HOME}/failures", retried_words(action, None))
-        rule = parental.repository.db.one(d.rules.get(action.child, action.rule_id), consistent=True)
+        rule = parental.records.rule(action.child, action.rule_id)
         is_done = rule is None or rule.status == "active"
         return pages.console.go(f"{HOME}/failures", retried_words(action, rule), "good" if is_done else "bad")
 

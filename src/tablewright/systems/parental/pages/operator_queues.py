@@ -6,7 +6,6 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge.routes import gather
 from tablewright.pages.words import plural
-from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs, rules
 from tablewright.systems.parental.blocked import ingest
 from tablewright.systems.parental.blocked.ingest import Counted
@@ -43,7 +42,7 @@ def _quarantine(pages: OperatorPages) -> APIRouter:
 
     @router.get("/quarantine", dependencies=[Depends(pages.operator)])
     def quarantine(request: Request) -> Response:
-        listing = pages.list(request, d.quarantined(), size=20)
+        listing = pages.list(request, parental.ingest.listed(), size=20)
         return pages.page(
             request,
             "quarantine",
@@ -98,7 +97,7 @@ def _errands(pages: OperatorPages) -> APIRouter:
 
     @router.get("/errands", dependencies=[Depends(pages.operator)])
     def errands(request: Request) -> Response:
-        listing = pages.list(request, d.open_errands())
+        listing = pages.list(request, parental.errands.listed())
         return pages.page(
             request,
             "errands",
