@@ -52,12 +52,14 @@ def app() -> Iterator[FastAPI]:
 
 def routes_below(app: FastAPI, prefix: str) -> dict[str, Dependant]:
     """Method and path of each route below a prefix, with its dependencies."""
-    return {
-        f"{method} {route.path_format.removeprefix(prefix).lstrip('/')}".rstrip(): route.dependant
-        for route in iter_route_contexts(app.routes)
-        if isinstance(route.original_route, APIRoute) and f"{route.path_format}/".startswith(f"{prefix}/")
-        for method in (route.methods or set()) - {"HEAD"}
-    }
+    found = {}
+    for route in iter_route_contexts(app.routes):
+        path = route.path_format or ""
+        if isinstance(route.original_route, APIRoute) and f"{path}/".startswith(f"{prefix}/"):
+            below = path.removeprefix(prefix).lstrip("/")
+            for method in (route.methods or set()) - {"HEAD"}:
+                found[f"{method} {below}".rstrip()] = route.dependant
+    return found
 
 
 def calls(dependant: Dependant) -> Iterator[object]:
