@@ -63,6 +63,8 @@ CLOCKS = frozenset(
      "time.localtime", "time.strftime")
 )  # fmt: skip
 CLOCK_FILE = "world.py"
+# What stands above a system's service: it asks the service, and does not know the tables.
+ABOVE_THE_SERVICE = ("api", "pages")
 # Packages whose files import at the top only: an import that is hidden in a function or behind TYPE_CHECKING hides what
 # the file needs.
 ORDINARY_IMPORTS = "cli/"
@@ -199,6 +201,26 @@ def hidden_imports(source: Path = SOURCE) -> list[str]:
     return hidden
 
 
+def design_imports(source: Path = SOURCE) -> list[str]:
+    """Each import of a system's design in its API and its pages."""
+    wrong = []
+    for path in files(source):
+        where = path.relative_to(source)
+        if where.parts[0] != "systems" or len(where.parts) < 4 or where.parts[2] not in ABOVE_THE_SERVICE:
+            continue
+        design = f"{PACKAGE}.systems.{where.parts[1]}.design"
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            else:
+                continue
+            if any(f"{name}.".startswith(f"{design}.") for name in names):
+                wrong.append(f"{where}:{node.lineno}: ask the service, not the design")
+    return wrong
+
+
 def test_every_import_follows_the_map() -> None:
     assert wrong_imports() == []
 
@@ -217,6 +239,10 @@ def test_only_the_world_looks_at_the_clock() -> None:
 
 def test_commands_import_at_the_top_of_their_files() -> None:
     assert hidden_imports() == []
+
+
+def test_nothing_above_the_service_imports_the_design() -> None:
+    assert design_imports() == []
 
 
 def test_every_room_of_the_map_exists() -> None:
@@ -293,6 +319,20 @@ def test_an_import_that_follows_the_map_is_not_found(tmp_path: Path, where: str,
 )
 def test_a_planted_second_key_to_a_door_is_found(tmp_path: Path, where: str, text: str) -> None:
     assert len(wrong_doors(planted(tmp_path, where, text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from tablewright.systems.portal import design as d",
+        "from tablewright.systems.portal.design import orders",
+        "from tablewright.systems.portal.design.customers import orders",
+        "import tablewright.systems.portal.design",
+    ],
+)
+def test_a_planted_import_of_the_design_above_the_service_is_found(tmp_path: Path, text: str) -> None:
+    assert len(design_imports(planted(tmp_path / "wrong", "systems/portal/pages/orders.py", text))) == 1
+    assert design_imports(planted(tmp_path / "right", "systems/portal/orders/orders.py", text)) == []
 
 
 @pytest.mark.parametrize(

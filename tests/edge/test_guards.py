@@ -9,19 +9,7 @@ import pytest
 from fastapi import APIRouter, Depends, Response
 from tests.edge.talk import app_of, calling, code_of
 
-from tablewright.edge import (
-    ANYONE,
-    Issuer,
-    Principal,
-    SessionCookie,
-    Verifier,
-    listening,
-    principal,
-    require,
-    require_owner,
-    url_of,
-)
-from tablewright.edge.problems import Problem, not_found
+from tablewright.edge import Issuer, Principal, SessionCookie, Verifier, listening, principal, require, url_of
 from tablewright.testing import Clock
 from tablewright.world import World
 
@@ -46,19 +34,6 @@ def router(issuer: Issuer) -> APIRouter:
     @routes.get("/vault", dependencies=[Depends(require(who, "admin", mfa=True))])
     def vault() -> str:
         return "vault"
-
-    @routes.get("/letters/{owner}")
-    def letter(owner: str, caller: Annotated[Principal, Depends(who)]) -> str:
-        require_owner(caller, owner, or_roles=["admin"])
-        return "letter"
-
-    @routes.get("/diaries/{owner}")
-    def diary(owner: str, caller: Annotated[Principal, Depends(require(who))]) -> str:
-        absent = not_found("DIARY_NOT_FOUND", "There is no such diary.")
-        if owner == "nobody":
-            raise absent
-        require_owner(caller, owner, hidden_as=absent)
-        return "diary"
 
     @routes.post("/login")
     def login(response: Response) -> str:
@@ -134,28 +109,6 @@ def test_what_needs_a_second_factor_is_refused_without_one(client: httpx.Client,
     assert found == [200, 200, 403, 403, 403, 403]
     assert code_of(client.get("/vault", headers=bearer(issuer, "sam", "admin"))) == (403, "MFA_REQUIRED")
     assert code_of(client.get("/vault", headers=bearer(issuer, "sam", mfa=True))) == (403, "ROLE_REQUIRED")
-
-
-def test_an_object_is_for_its_owner_and_those_with_a_role(client: httpx.Client, issuer: Issuer) -> None:
-    assert client.get("/letters/sam", headers=bearer(issuer, "sam")).json() == "letter"
-    assert client.get("/letters/sam", headers=bearer(issuer, "root", "admin")).json() == "letter"
-    assert code_of(client.get("/letters/sam", headers=bearer(issuer, "anna"))) == (403, "NOT_OWNER")
-    assert code_of(client.get("/letters/sam")) == (401, "LOGIN_REQUIRED")
-
-
-def test_a_hidden_object_and_an_absent_one_look_the_same(client: httpx.Client, issuer: Issuer) -> None:
-    hidden, absent = (
-        client.get(path, headers=bearer(issuer, "anna") | {"X-Request-Id": "r"})
-        for path in ("/diaries/sam", "/diaries/nobody")
-    )
-    assert hidden.content == absent.content
-    assert code_of(hidden) == (404, "DIARY_NOT_FOUND")
-    assert client.get("/diaries/anna", headers=bearer(issuer, "anna")).json() == "diary"
-
-
-def test_nobody_owns_what_has_no_owner() -> None:
-    with pytest.raises(Problem, match="LOGIN_REQUIRED"):
-        require_owner(ANYONE, "")
 
 
 def test_a_browser_stays_signed_in_by_a_cookie_that_scripts_cannot_read(client: httpx.Client) -> None:

@@ -1,16 +1,7 @@
 """HTTP plumbing for every system: apps, identity, problems, ETags, rate limits, logs. See README.md."""
 
 from tablewright.edge.app import AppDidNotStart, CannotListen, listening, make_app, run, serving_app, url_of
-from tablewright.edge.identity import (
-    ANYONE,
-    Issuer,
-    Principal,
-    SessionCookie,
-    Verifier,
-    principal,
-    require,
-    require_owner,
-)
+from tablewright.edge.identity import ANYONE, Issuer, Principal, SessionCookie, Verifier, principal, require
 from tablewright.edge.problems import Problem
 from tablewright.edge.rate_limit import RateLimiter, limit_rate
 
@@ -29,7 +20,6 @@ __all__ = [
     "make_app",
     "principal",
     "require",
-    "require_owner",
     "run",
     "serving_app",
     "url_of",

@@ -1,4 +1,4 @@
-"""The file name of a download: its system, its subject, and the day.
+"""Downloads: a file name of its system, its subject and the day; the media type of its ending.
 
 Must hold: the header is ASCII for every name (RFC 6266); a name never leads to another directory.
 """
@@ -8,7 +8,19 @@ import unicodedata
 from datetime import datetime
 from urllib.parse import quote
 
+from fastapi import Response
+
 _MAX_LENGTH = 60
+_MEDIA_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "geojson": "application/geo+json",
+    "json": "application/json",
+}
+
+
+def download(content: str | bytes, system: str, subject: str, at: datetime, ending: str) -> Response:
+    """A file as a response."""
+    return Response(content, media_type=_MEDIA_TYPES[ending], headers=attachment(system, subject, at, ending))
 
 
 def attachment(system: str, subject: str, at: datetime, ending: str) -> dict[str, str]:

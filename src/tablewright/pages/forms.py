@@ -6,10 +6,10 @@ A page shows a Form; a handler takes one (`posted`), reads it into a model (`rea
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 
-from fastapi import Request
+from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
 
 from tablewright.edge.field_errors import field_error
@@ -107,3 +107,7 @@ async def posted(request: Request) -> Form:
 def asked(request: Request) -> Form:
     """A dependency: a form whose answers are in the address, so that the page can be shared."""
     return Form(dict(request.query_params.items()))
+
+
+Posted = Annotated[Form, Depends(posted)]
+Asked = Annotated[Form, Depends(asked)]

@@ -22,7 +22,14 @@ class SystemPages(ABC):
     who: FindPrincipal
 
     def router(self) -> APIRouter:
-        return self.console.router()
+        """A router for pages, whose routes may have the system's access checks as dependencies."""
+        router = self.console.router()
+        router.dependencies.append(self.access())
+        return router
+
+    @abstractmethod
+    def access(self) -> Any:
+        """The dependency that its access checks need: `Access.of` (kit/access.py)."""
 
     @abstractmethod
     def words(self, request: Request) -> Mapping[str, Any]:

@@ -4,13 +4,7 @@ principal.py (the caller), keys.py (JWKS), verifier.py (token -> principal), iss
 guards.py (FastAPI dependencies).
 """
 
-from tablewright.edge.identity.guards import (
-    SessionCookie,
-    login_required,
-    principal,
-    require,
-    require_owner,
-)
+from tablewright.edge.identity.guards import SessionCookie, login_required, principal, require
 from tablewright.edge.identity.issuer import Issuer, KeyFileExposed, KeyFileUnusable, LifetimeTooLong
 from tablewright.edge.identity.keys import KeyAddressUnsafe, PublicKey, RemoteKeys
 from tablewright.edge.identity.principal import ANYONE, Principal
@@ -31,5 +25,4 @@ __all__ = [
     "login_required",
     "principal",
     "require",
-    "require_owner",
 ]

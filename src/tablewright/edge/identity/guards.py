@@ -9,10 +9,10 @@ ANYONE on a public page, and gets a specific error where a login is needed; the 
 verified because the identity provider is unreachable.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Response
 
@@ -21,6 +21,7 @@ from tablewright.edge.identity.verifier import Verifier
 from tablewright.edge.problems import Problem, forbidden, unauthorized
 
 FindPrincipal = Callable[..., Principal]
+C = TypeVar("C", bound=Callable[..., Any])
 
 
 _NEEDS = "tablewright_needs"
@@ -28,10 +29,25 @@ _NEEDS = "tablewright_needs"
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """A login with one of these roles (any, if there are none), and with a second factor or not."""
+    """A login with one of these roles (any, if there are none), and with a second factor or not.
 
-    roles: tuple[str, ...]
-    mfa: bool
+    `code` is that of the error without one of the roles; `words` replaces its advice, for roles that an administrator
+    cannot grant.
+    """
+
+    roles: tuple[str, ...] = ()
+    mfa: bool = False
+    code: str = "ROLE_REQUIRED"
+    words: str = ""
+
+    def refuse_without(self, request: Request, caller: Principal) -> None:
+        """Raise unless the caller has what is needed."""
+        if not caller.is_known:
+            raise getattr(request.state, "login_refusal", None) or login_required()
+        if self.roles and caller.roles.isdisjoint(self.roles):
+            raise role_required(self.code, *self.roles, words=self.words)
+        if self.mfa:
+            refuse_without_second_factor(caller)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,28 +98,25 @@ def _principal(request: Request, verifier: Verifier, cookie: SessionCookie | Non
 def require(
     find: FindPrincipal, *roles: str, mfa: bool = False, code: str = "ROLE_REQUIRED", words: str = ""
 ) -> FindPrincipal:
-    """A dependency: the caller, signed in and with one of `roles` (any login if there are none).
+    """A dependency: the caller, signed in and with one of `roles` (any login if there are none); see Needs."""
 
-    `words` replaces the advice of the error, for roles that an administrator cannot grant.
-    """
+    needs = Needs(roles, mfa, code, words)
 
     def required(request: Request, caller: Annotated[Principal, Depends(find)]) -> Principal:
-        if not caller.is_known:
-            raise getattr(request.state, "login_refusal", None) or login_required()
-        if roles and caller.roles.isdisjoint(roles):
-            raise role_required(code, *roles, words=words)
-        if mfa and not caller.used_mfa:
-            raise forbidden(
-                "MFA_REQUIRED", "This needs a login with a second factor. Sign in again with yours."
-            )
+        needs.refuse_without(request, caller)
         return caller
 
-    setattr(required, _NEEDS, Needs(roles, mfa))
-    return required
+    return checks(required, needs)
+
+
+def checks(dependency: C, needs: Needs) -> C:
+    """Note on a dependency what it needs, for the API's description and for `needs_of`."""
+    setattr(dependency, _NEEDS, needs)
+    return dependency
 
 
 def needs_of(dependency: object) -> Needs | None:
-    """What a dependency made by `require` needs; None for any other."""
+    """What a dependency needs; None for one that refuses no caller."""
     found: Needs | None = getattr(dependency, _NEEDS, None)
     return found
 
@@ -114,19 +127,10 @@ def role_required(code: str, *roles: str, words: str = "") -> Problem:
     return forbidden(code, words or f"{needed} {asked}")
 
 
+def refuse_without_second_factor(caller: Principal) -> None:
+    if not caller.used_mfa:
+        raise forbidden("MFA_REQUIRED", "This needs a login with a second factor. Sign in again with yours.")
+
+
 def login_required() -> Problem:
     return unauthorized("LOGIN_REQUIRED", "Sign in first.")
-
-
-def require_owner(
-    caller: Principal, owner: str, *, or_roles: Collection[str] = (), hidden_as: Problem | None = None
-) -> None:
-    """Raise unless the caller owns the object or has one of `or_roles`.
-
-    If its existence is a secret, `hidden_as` is the problem for a missing object, so that the two cannot be
-    distinguished.
-    """
-    if not caller.is_known:
-        raise login_required()
-    if caller.subject != owner and caller.roles.isdisjoint(or_roles):
-        raise hidden_as or forbidden("NOT_OWNER", "This belongs to someone else.")

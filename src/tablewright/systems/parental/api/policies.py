@@ -3,160 +3,118 @@
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
-from tablewright.edge import Principal
 from tablewright.edge.errors import BadRequest
-from tablewright.edge.idempotency import idempotency_key
-from tablewright.systems.parental.api.bodies import policies as views
-from tablewright.systems.parental.api.bodies.common import Page, moment_of
-from tablewright.systems.parental.api.common import (
-    Doors,
-    IfMatch,
-    PageSize,
+from tablewright.kit.http import (
+    Cursor,
+    IdempotencyKey,
+    Page,
     Since,
-    StartAt,
     Until,
-    Why,
-    actor_of,
-    demanded,
-    expected,
+    VersionRead,
+    based_on,
     marked,
+    moment_of,
     page_of,
+    version_needed,
 )
+from tablewright.systems.parental.access import OpenChild, SignedIn, VisibleChild
+from tablewright.systems.parental.api.bodies import policies as views
+from tablewright.systems.parental.api.bodies.common import PageSize
 from tablewright.systems.parental.model import Override
 from tablewright.systems.parental.parental import Parental
 
 LONGEST_TIMELINE = timedelta(days=32)
 
 
-def policies(parental: Parental, doors: Doors) -> APIRouter:
+def policies(parental: Parental) -> APIRouter:
     api = APIRouter(tags=["policies"])
     service = parental.policies
 
     @api.post("/children/{phone}/policies", status_code=201, response_model_exclude_none=True)
     def create_policy(
-        phone: str,
-        body: views.NewPolicy,
-        request: Request,
-        response: Response,
-        caller: Annotated[Principal, Depends(doors.signed_in)],
+        child: OpenChild, body: views.NewPolicy, key: IdempotencyKey, response: Response, actor: SignedIn
     ) -> views.PolicyView:
         """Create a policy. With an Idempotency-Key, a repeated request returns the first one."""
-        actor = actor_of(caller)
-        child = parental.families.open_child(actor, phone)
-        saved = service.create(child, body.draft(), actor, key=idempotency_key(request))
+        saved = service.create(child, body.draft(), actor, key=key)
         return marked(response, views.saved_view(saved))
 
     @api.get("/children/{phone}/policies", response_model_exclude_none=True)
     def list_policies(
-        phone: str,
-        caller: Annotated[Principal, Depends(doors.signed_in)],
-        size: PageSize = None,
-        after: StartAt = None,
-        reason: Why = None,
+        child: VisibleChild, actor: SignedIn, size: PageSize = None, after: Cursor = None
     ) -> Page[views.PolicyView]:
-        actor = actor_of(caller)
-        child = parental.families.child(actor, phone, reason=reason)
         return page_of(service.page(child, actor, size, after), views.policy_view)
 
     @api.post("/children/{phone}/policies/{id}:pause", response_model_exclude_none=True)
     def pause_policy(
-        phone: str,
+        child: OpenChild,
         id: str,
         body: views.Pause,
         response: Response,
-        caller: Annotated[Principal, Depends(doors.signed_in)],
-        match: IfMatch = None,
+        actor: SignedIn,
+        version: VersionRead,
     ) -> views.PolicyView:
         """Pause a policy until a time, or until it is resumed."""
-        actor = actor_of(caller)
-        child = parental.families.open_child(actor, phone)
-        paused = service.pause(child, id, actor, body.until, expected(match, body.version))
+        paused = service.pause(child, id, actor, body.until, based_on(version, body.version))
         return marked(response, views.policy_view(paused))
 
     @api.post("/children/{phone}/policies/{id}:resume", response_model_exclude_none=True)
     def resume_policy(
-        phone: str,
+        child: OpenChild,
         id: str,
         response: Response,
-        caller: Annotated[Principal, Depends(doors.signed_in)],
+        actor: SignedIn,
+        version: VersionRead,
         body: views.Resume | None = None,
-        match: IfMatch = None,
     ) -> views.PolicyView:
-        actor = actor_of(caller)
-        child = parental.families.open_child(actor, phone)
-        resumed = service.resume(child, id, actor, expected(match, body.version if body else None))
+        resumed = service.resume(child, id, actor, based_on(version, body.version if body else None))
         return marked(response, views.policy_view(resumed))
 
     @api.get("/children/{phone}/policies/{id}", response_model_exclude_none=True)
-    def get_policy(
-        phone: str,
-        id: str,
-        response: Response,
-        caller: Annotated[Principal, Depends(doors.signed_in)],
-        reason: Why = None,
-    ) -> views.PolicyView:
-        child = parental.families.child(actor_of(caller), phone, reason=reason)
+    def get_policy(child: VisibleChild, id: str, response: Response) -> views.PolicyView:
         return marked(response, views.policy_view(service.get(child, id)))
 
     @api.put("/children/{phone}/policies/{id}", response_model_exclude_none=True)
     def replace_policy(
-        phone: str,
+        child: OpenChild,
         id: str,
         body: views.PolicyChange,
-        request: Request,
+        key: IdempotencyKey,
         response: Response,
-        caller: Annotated[Principal, Depends(doors.signed_in)],
-        match: IfMatch = None,
+        actor: SignedIn,
+        version: VersionRead,
     ) -> views.PolicyView:
         """Replace a policy, on the version that was read; 409 with the current one if it has changed."""
-        actor = actor_of(caller)
-        child = parental.families.open_child(actor, phone)
-        seen = demanded(match, body.version)
-        saved = service.replace(child, id, body.draft(), actor, seen, key=idempotency_key(request))
+        seen = version_needed(based_on(version, body.version))
+        saved = service.replace(child, id, body.draft(), actor, seen, key=key)
         return marked(response, views.saved_view(saved))
 
     @api.delete("/children/{phone}/policies/{id}", status_code=204)
-    def delete_policy(
-        phone: str,
-        id: str,
-        caller: Annotated[Principal, Depends(doors.signed_in)],
-        match: IfMatch = None,
-    ) -> None:
+    def delete_policy(child: OpenChild, id: str, actor: SignedIn, version: VersionRead) -> None:
         """Delete a policy."""
-        actor = actor_of(caller)
-        child = parental.families.open_child(actor, phone)
-        service.delete(child, id, actor, expected(match, None))
+        service.delete(child, id, actor, version)
 
     @api.get("/parents/{who}/policies", response_model_exclude_none=True)
     def policies_of_parent(
-        who: str,
-        caller: Annotated[Principal, Depends(doors.signed_in)],
-        size: PageSize = None,
-        after: StartAt = None,
+        who: str, actor: SignedIn, size: PageSize = None, after: Cursor = None
     ) -> Page[views.PolicyView]:
         """All policies of my family, newest first; `me`, or the family's own address."""
         email = None if who == "me" else who
-        return page_of(service.of_parent(actor_of(caller), email, size, after), views.policy_view)
+        return page_of(service.of_parent(actor, email, size, after), views.policy_view)
 
     return api
 
 
-def overrides(parental: Parental, doors: Doors) -> APIRouter:
+def overrides(parental: Parental) -> APIRouter:
     api = APIRouter(tags=["exceptions"])
     service = parental.overrides
 
     @api.post("/children/{phone}/overrides", status_code=201, response_model_exclude_none=True)
     def add_override(
-        phone: str,
-        body: views.NewOverride,
-        request: Request,
-        caller: Annotated[Principal, Depends(doors.signed_in)],
+        child: OpenChild, body: views.NewOverride, key: IdempotencyKey, actor: SignedIn
     ) -> Override:
         """Allow or block an app, or `*`, for a while; it ends automatically."""
-        actor = actor_of(caller)
-        child = parental.families.open_child(actor, phone)
         return service.add(
             child,
             body.kind,
@@ -165,37 +123,31 @@ def overrides(parental: Parental, doors: Doors) -> APIRouter:
             actor,
             begins_at=body.begins_at,
             reason=body.reason,
-            key=idempotency_key(request),
+            key=key,
         )
 
     @api.get("/children/{phone}/overrides", response_model_exclude_none=True)
-    def list_overrides(
-        phone: str, caller: Annotated[Principal, Depends(doors.signed_in)], reason: Why = None
-    ) -> list[Override]:
-        return service.of_child(parental.families.child(actor_of(caller), phone, reason=reason))
+    def list_overrides(child: VisibleChild) -> list[Override]:
+        return service.of_child(child)
 
     @api.delete("/children/{phone}/overrides/{id}", status_code=204)
-    def end_override(phone: str, id: str, caller: Annotated[Principal, Depends(doors.signed_in)]) -> None:
+    def end_override(child: OpenChild, id: str, actor: SignedIn) -> None:
         """End an exception early."""
-        actor = actor_of(caller)
-        service.end(parental.families.open_child(actor, phone), id, actor)
+        service.end(child, id, actor)
 
     return api
 
 
-def effective(parental: Parental, doors: Doors) -> APIRouter:
+def effective(parental: Parental) -> APIRouter:
     api = APIRouter(tags=["what is blocked"])
     repository = parental.repository
 
     @api.get("/children/{phone}/effective", response_model_exclude_none=True)
     def effective_now(
-        phone: str,
-        caller: Annotated[Principal, Depends(doors.signed_in)],
+        child: VisibleChild,
         at: Annotated[str | None, Query(description="a time with its zone; now by default")] = None,
-        reason: Why = None,
     ) -> views.EffectiveView:
         """What is blocked now, whether it is enforced, and the next change; `at` is another moment."""
-        child = parental.families.child(actor_of(caller), phone, reason=reason)
         moment = moment_of(at, "at")
         found = parental.blocked_now(child, moment)
         # Only for now is it known what is enforced.
@@ -207,15 +159,8 @@ def effective(parental: Parental, doors: Doors) -> APIRouter:
         return views.effective_view(found.now, found.then, blocked)
 
     @api.get("/children/{phone}/timeline", response_model_exclude_none=True)
-    def timeline(
-        phone: str,
-        caller: Annotated[Principal, Depends(doors.signed_in)],
-        since: Since = None,
-        until: Until = None,
-        reason: Why = None,
-    ) -> list[views.SpanView]:
+    def timeline(child: VisibleChild, since: Since = None, until: Until = None) -> list[views.SpanView]:
         """What is blocked when, between two moments; the next day by default."""
-        child = parental.families.child(actor_of(caller), phone, reason=reason)
         start = since or repository.now()
         end = until or start + timedelta(days=1)
         if not start < end <= start + LONGEST_TIMELINE:

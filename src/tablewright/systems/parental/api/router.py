@@ -1,23 +1,40 @@
 """Parental controls over HTTP: `/v1/...`. Reads arguments, calls the service, shapes the answer.
 
-Must hold: whose child something is about is decided by the caller's family (family/families.py), never by the number
-in the URL; operators see devices, rules and failures without whose they are. Elsewhere: the routes beside this file,
-what bodies look like (bodies/).
+Elsewhere: the routes beside this file, what bodies look like (bodies/), who may call them (access.py).
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import APIRouter
+from pydantic import BaseModel
 
-from tablewright.edge import Problem, RateLimiter, require
+from tablewright.edge import Problem, RateLimiter
+from tablewright.edge.errors import problem_for
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.systems.parental.access import PARENTAL
 from tablewright.systems.parental.api import enforcement, families, monitoring, operators, policies
-from tablewright.systems.parental.api.common import Doors, actor_of, problem_of
+from tablewright.systems.parental.api.bodies.families import child_view
+from tablewright.systems.parental.api.bodies.policies import policy_view
 from tablewright.systems.parental.errors import VersionConflict
+from tablewright.systems.parental.model import Child, Policy
 from tablewright.systems.parental.parental import Parental
 
-__all__ = ["TRANSLATIONS", "actor_of", "router"]
+
+def problem_of(conflict: VersionConflict) -> Problem:
+    """A conflict as a response: with the current record, as its family sees it."""
+    problem = problem_for(conflict)
+    if conflict.current is not None:
+        view = _view(conflict.current)
+        problem.extra["current"] = view.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return problem
+
+
+def _view(record: BaseModel) -> BaseModel:
+    if isinstance(record, Policy):
+        return policy_view(record)
+    return child_view(record) if isinstance(record, Child) else record
+
 
 TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {VersionConflict: problem_of}
 
@@ -26,25 +43,20 @@ def router(parental: Parental, who: FindPrincipal, *, buckets: RateLimiter | Non
     """All routes of parental controls."""
     # `or` would not do: buckets that are empty count as false.
     buckets = RateLimiter() if buckets is None else buckets
-    api = APIRouter(prefix="/v1")
-    doors = Doors(
-        signed_in=require(who),
-        operator=require(who, "operator", code="OPERATOR_ONLY"),
-        network=require(who, "network", "operator", code="NETWORK_ONLY"),
-    )
+    api = APIRouter(prefix="/v1", dependencies=[PARENTAL.of(parental, who)])
     for part in (
-        families.families(parental, doors),
-        families.children(parental, doors, buckets),
-        policies.policies(parental, doors),
-        policies.overrides(parental, doors),
-        policies.effective(parental, doors),
-        enforcement.enforcement(parental, doors),
-        enforcement.metrics(parental, doors),
-        operators.apps(parental, doors),
-        operators.failures(parental, doors),
-        operators.devices(parental, doors),
-        operators.network(parental, doors),
-        monitoring.figures(parental, doors),
+        families.families(parental),
+        families.children(parental, buckets),
+        policies.policies(parental),
+        policies.overrides(parental),
+        policies.effective(parental),
+        enforcement.enforcement(parental),
+        enforcement.metrics(parental),
+        operators.apps(parental),
+        operators.failures(parental),
+        operators.devices(parental),
+        operators.network(parental),
+        monitoring.figures(parental),
     ):
         api.include_router(part)
     return api

@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 
 from pydantic import ValidationError
 
+from tablewright.design import Query
 from tablewright.edge.errors import BadRequest, Conflict, NotFound
 from tablewright.kit.tables import digest
 from tablewright.mapping import Page
@@ -81,7 +82,11 @@ class Ingest:
         self, size: int | None = None, after: str | None = None, reader: str = ""
     ) -> Page[Quarantined]:
         """Events that match no child, newest first."""
-        return self._repository.page(d.quarantined(), size, after, reader)
+        return self._repository.page(self.listed(), size, after, reader)
+
+    def listed(self) -> Query[Quarantined]:
+        """The query of these events, for a page that lists them."""
+        return d.quarantined()
 
     def again(self, quarantine_id: str) -> Counted:
         """Try to count quarantined events again; those that still match no child stay until they expire."""

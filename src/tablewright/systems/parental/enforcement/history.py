@@ -104,6 +104,14 @@ class Records:
         """PC-35: the rules of a child."""
         return list(self._repository.db.all(d.rules_of_child(child=child.child)))
 
+    def rule(self, child: str, rule_id: str) -> RuleMapping | None:
+        """A rule as it is now; None if it was removed."""
+        return self._repository.db.one(d.rules.get(child, rule_id), consistent=True)
+
+    def all_rules_of_device(self, device_id: str) -> list[RuleMapping]:
+        """Our records of all rules on a device."""
+        return list(self._repository.db.all(d.rules_of_device(device_id=device_id)))
+
     def rules_of_device(
         self, device_id: str, reader: Actor, size: int | None = None, after: str | None = None
     ) -> Page[RuleMapping]:

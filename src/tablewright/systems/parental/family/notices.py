@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
-from tablewright.kit.tables import digest
+from tablewright.kit.tables import Actor, digest
 from tablewright.systems.parental import design as d
+from tablewright.systems.parental import rules
 from tablewright.systems.parental.cache import MemoryCache
 from tablewright.systems.parental.enforcement.address_reuse import is_alert
 from tablewright.systems.parental.enforcement.plan import NOT_NOW
-from tablewright.systems.parental.model import EVERYTHING, Action, Child, Metric, OpenStatus
+from tablewright.systems.parental.model import EVERYTHING, Action, Child, Family, Message, Metric, OpenStatus
 from tablewright.systems.parental.policy.windows import zone
 from tablewright.systems.parental.repository import Repository
 
@@ -34,6 +35,14 @@ class Notices:
         self._limits = MemoryCache[int](repository.world)
         # Children and days that were notified already.
         self._told: set[tuple[str, date]] = set()
+
+    def sent_to(self, family: Family, reader: Actor, most: int) -> list[Message]:
+        """The latest messages of a family that its reader may see, newest first."""
+        own = rules.email_address(reader.email) if reader.email else None
+        every = self._repository.db.all(d.outbox.of(family.family_id))
+        found = [message for message in every if message.recipient == own]
+        latest = sorted(found, key=lambda one: one.created_at, reverse=True)[:most]
+        return [self._repository.outbox.masked(message) for message in latest]
 
     # --- what failed ---
 

@@ -11,8 +11,10 @@ deletion.py), when they run (jobs.py).
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
+from itertools import islice
 from typing import TypeAlias
 
+from tablewright.design import Query
 from tablewright.kit.erased import ErasedList
 from tablewright.kit.tasks import Finished, Handler, Postponed, Worker
 from tablewright.systems.parental import design as d
@@ -58,6 +60,14 @@ class FamilyTasks:
         self.worker.run(task.task_id)
         after = d.tasks.find(self._repository.db, task.task_id)
         return task if after is None or after.state == "DONE" else after
+
+    def listed(self) -> Query[FamilyTask]:
+        """The query of all open tasks, for a page that lists them."""
+        return d.tasks.by_state(state="OPEN")
+
+    def finished(self, most: int) -> list[FamilyTask]:
+        """The latest finished tasks."""
+        return list(islice(self._repository.db.all(d.tasks.history()), most))
 
     def erase_again(self) -> int:
         """After a restore: begin again every erasure that is on the list; how many had come back."""

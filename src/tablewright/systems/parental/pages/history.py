@@ -17,9 +17,7 @@ from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form, FormWrong
 from tablewright.pages.lists import Listing
 from tablewright.pages.words import exact, label
-from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
-from tablewright.systems.parental.model import AuditEntry, Child, Family, Message, Window
+from tablewright.systems.parental.model import AuditEntry, Child, Family, Window
 from tablewright.systems.parental.pages.page import Asked, ParentalPages, listing_of
 from tablewright.systems.parental.pages.words import (
     OUTCOMES,
@@ -194,23 +192,12 @@ def _notices(pages: ParentalPages, router: APIRouter) -> None:
         actor = pages.actor(request)
         families = pages.parental.families.of(actor)
         chosen = chosen_family(families, family)
-        found = messages(pages, chosen, actor) if chosen is not None else []
+        sent = pages.parental.notices.sent_to
+        found = sent(chosen, actor, _MOST_MESSAGES) if chosen is not None else []
         return pages.page(
             request, "notices", title="Notices", families=families, family=chosen, messages=found,
             zone=_zone(pages, actor),
         )  # fmt: skip
-
-
-def messages(pages: ParentalPages, family: Family, reader: Actor) -> list[Message]:
-    """The latest messages of a family the reader may see, newest first."""
-    own = rules.email_address(reader.email) if reader.email else None
-    found = [
-        message
-        for message in pages.parental.repository.db.all(d.outbox.of(family.family_id))
-        if message.recipient == own
-    ]
-    latest = sorted(found, key=lambda one: one.created_at, reverse=True)[:_MOST_MESSAGES]
-    return [pages.parental.repository.outbox.masked(message) for message in latest]
 
 
 def _zone(pages: ParentalPages, actor: Actor) -> str:

@@ -4,7 +4,6 @@ from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import NotFound
 from tablewright.pages.lists import AFTER
-from tablewright.systems.parental import design as d
 from tablewright.systems.parental.api.bodies.enforcement import failure_view
 from tablewright.systems.parental.enforcement.history import FailingRule
 from tablewright.systems.parental.model import Action, OpenStatus, RuleMapping
@@ -44,7 +43,7 @@ def add_failures(pages: OperatorPages, router: APIRouter) -> None:
         except NotFound:
             # Another process has removed the rule, which is what was wanted.
             return pages.console.go(f"{HOME}/failures", retried_words(action, None))
-        rule = parental.repository.db.one(d.rules.get(action.child, action.rule_id), consistent=True)
+        rule = parental.records.rule(action.child, action.rule_id)
         is_done = rule is None or rule.status == "active"
         return pages.console.go(f"{HOME}/failures", retried_words(action, rule), "good" if is_done else "bad")
 

@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 from fastapi import Request
 
-from tablewright.edge import require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.pages.layout import Console
+from tablewright.systems.parental import access
 from tablewright.systems.parental.model import Device
 from tablewright.systems.parental.pages.page import HOME, ParentalPages
 from tablewright.systems.parental.pages.words import app_words
@@ -43,6 +43,8 @@ class OperatorPages(ParentalPages):
 
     folder = "parental/operator"
 
+    admits = staticmethod(access.operator)
+
     def words(self, request: Request) -> Mapping[str, Any]:
         return {
             "base": HOME,
@@ -56,7 +58,7 @@ class OperatorPages(ParentalPages):
 
 
 def pages_of(parental: Parental, console: Console, who: FindPrincipal) -> OperatorPages:
-    return OperatorPages(console, who, parental, require(who, "operator", code="OPERATOR_ONLY"))
+    return OperatorPages(console, who, parental)
 
 
 def device_path(device_id: str) -> str:

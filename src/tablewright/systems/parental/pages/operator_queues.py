@@ -1,12 +1,10 @@
 """What is waiting: blocked events that match no child, and background jobs that are not finished."""
 
 from collections.abc import Mapping
-from itertools import islice
 
 from fastapi import APIRouter, Request, Response
 
 from tablewright.pages.words import plural
-from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs, rules
 from tablewright.systems.parental.blocked import ingest
 from tablewright.systems.parental.blocked.ingest import Counted
@@ -42,7 +40,7 @@ def _quarantine(pages: OperatorPages, router: APIRouter) -> None:
 
     @router.get("/quarantine")
     def quarantine(request: Request) -> Response:
-        listing = pages.list(request, d.quarantined(), size=20)
+        listing = pages.list(request, parental.ingest.listed(), size=20)
         return pages.page(
             request,
             "quarantine",
@@ -94,7 +92,7 @@ def _tasks(pages: OperatorPages, router: APIRouter) -> None:
 
     @router.get("/tasks")
     def tasks(request: Request) -> Response:
-        listing = pages.list(request, d.tasks.by_state(state="OPEN"))
+        listing = pages.list(request, parental.tasks.listed())
         return pages.page(
             request,
             "tasks",
@@ -102,7 +100,7 @@ def _tasks(pages: OperatorPages, router: APIRouter) -> None:
             listing=listing,
             words=lambda kind: TASKS.get(kind, (kind.capitalize(), "")),
             now=parental.repository.now(),
-            finished=list(islice(parental.repository.db.all(d.tasks.history()), MOST_FINISHED)),
+            finished=parental.tasks.finished(MOST_FINISHED),
         )
 
     @router.post("/tasks/run")

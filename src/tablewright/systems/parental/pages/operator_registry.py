@@ -6,7 +6,6 @@ characters, so it is in the query of a URL and not in its path.
 """
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,16 +16,14 @@ from tablewright.pages.forms import Form
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing, here
 from tablewright.pages.words import plural
-from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.firewall import compiler
-from tablewright.systems.parental.model import App, AuditEntry, BlockedApp, IpRange
+from tablewright.systems.parental.model import App, BlockedApp, IpRange
 from tablewright.systems.parental.pages.operator_page import OperatorPages
 from tablewright.systems.parental.pages.page import HOME, Asked, Posted, overtaken, status_of, version_of
-from tablewright.systems.parental.policy.registry import AUDITED_AS, EDITED, Affected
+from tablewright.systems.parental.policy.registry import EDITED, Affected
 
 _LISTED = Crumb("App registry", f"{HOME}/registry")
-_AUDIT_READ = 500
 AT_A_TIME = 50
 ON, OFF = "on", "off"
 
@@ -72,7 +69,7 @@ def _lists(pages: OperatorPages, router: APIRouter) -> None:
             app=found,
             affected=registry.affected(found.app_name),
             left_out=compiler.left_out(found, [BlockedApp(app_name=found.app_name)], ()),
-            entries=_entries(pages, found.app_name),
+            entries=pages.parental.registry.changes(found.app_name),
             edited=EDITED,
             app_query=app_query(found.app_name),
         )
@@ -125,11 +122,6 @@ def _fits(app: App, form: Form) -> bool:
         case _:
             texts = (app.app_name, app.app_category, app.description or "", *app.domains)
             return not wanted or any(wanted in text.casefold() for text in texts)
-
-
-def _entries(pages: OperatorPages, name: str) -> list[AuditEntry]:
-    recent = islice(pages.parental.repository.db.all(d.audit.of(AUDITED_AS)), _AUDIT_READ)
-    return [entry for entry in recent if entry.subject == name][:10]
 
 
 def affected_words(found: Affected) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import NotFound
-from tablewright.systems.parental import design as d
 from tablewright.systems.parental.enforcement import device_comparison
 from tablewright.systems.parental.enforcement.device_comparison import ORDER
 from tablewright.systems.parental.enforcement.plan import NEVER
@@ -46,7 +45,7 @@ def add_rules(pages: OperatorPages, router: APIRouter) -> None:
             )  # fmt: skip
         there, error = told(pages, chosen.device_id)
         # The device first, as verify does: what it has was in the table before.
-        known = list(parental.repository.db.all(d.rules_of_device(device_id=chosen.device_id)))
+        known = parental.records.all_rules_of_device(chosen.device_id)
         found = device_comparison.compared(known, there)
         counts: Counter[str] = Counter(one.state for one in found)
         rows = [one for one in found if show in ("", one.state)]

@@ -16,7 +16,6 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.design import Query
-from tablewright.edge import require
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.kit.tables import Actor
@@ -25,7 +24,7 @@ from tablewright.pages.forms import Form, FormWrong, asked, posted
 from tablewright.pages.layout import Console, Crumb
 from tablewright.pages.lists import AFTER, Listing, here
 from tablewright.pages.system_pages import SystemPages
-from tablewright.systems.parental.api.router import actor_of
+from tablewright.systems.parental import access
 from tablewright.systems.parental.model import Child, Override
 from tablewright.systems.parental.pages import words as texts
 from tablewright.systems.parental.parental import Parental
@@ -69,20 +68,24 @@ class ParentalPages(SystemPages):
 
     folder = "parental"
 
+    admits = staticmethod(access.signed_in)
+
     parental: Parental
-    admitted: FindPrincipal
+
+    def access(self) -> Any:
+        return access.PARENTAL.of(self.parental, self.who)
 
     def private_router(self) -> APIRouter:
         """A router whose pages are for those who are admitted: a route cannot forget to ask."""
         router = self.router()
-        router.dependencies.append(Depends(self.admitted))
+        router.dependencies.append(Depends(self.admits))
         return router
 
     def now(self) -> datetime:
         return self.parental.repository.now()
 
     def actor(self, request: Request) -> Actor:
-        return actor_of(self.who(request))
+        return access.actor_of(self.who(request))
 
     def look(self, request: Request, key: str) -> Look:
         """The child, for a caller who may see it; a 404 for any other."""
@@ -147,7 +150,7 @@ class ParentalPages(SystemPages):
 
 
 def pages_of(parental: Parental, console: Console, who: FindPrincipal) -> ParentalPages:
-    return ParentalPages(console, who, parental, require(who))
+    return ParentalPages(console, who, parental)
 
 
 def zone_of_family(pages: ParentalPages, family_id: str) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from tablewright.edge import Principal
 from tablewright.kit.tables import Actor
 from tablewright.pages.area import Hit
-from tablewright.systems.parental.api.router import actor_of
+from tablewright.systems.parental.access import actor_of
 from tablewright.systems.parental.pages.page import HOME, child_path
 from tablewright.systems.parental.pages.words import listed, policy_title
 from tablewright.systems.parental.parental import Parental

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib import resources
+from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -25,7 +26,7 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.cache import Cache, CacheUnavailable, MemoryCache, through
 from tablewright.systems.parental.errors import VersionConflict
-from tablewright.systems.parental.model import EVERYTHING, App, Policy
+from tablewright.systems.parental.model import EVERYTHING, App, AuditEntry, Policy
 from tablewright.systems.parental.policy import policies_by_app
 from tablewright.systems.parental.repository import Repository
 
@@ -37,6 +38,7 @@ WITHOUT_CACHE = timedelta(seconds=2)
 KEY = "apps"
 # The partition of the audit in which changes of the registry are: no family has this name.
 AUDITED_AS = "registry"
+_CHANGES_READ = 500
 # `data_version` of what a person has written: no load may touch it.
 EDITED = 0
 
@@ -128,6 +130,11 @@ class Registry:
         if expected is not None and before.version != expected:
             raise VersionConflict(before)
         return self._write(before, before.model_copy(update={"retired": True}), actor)
+
+    def changes(self, name: str, most: int = 10) -> list[AuditEntry]:
+        """The latest changes of an app, newest first, among the latest of the registry."""
+        recent = islice(self._repository.db.all(d.audit.of(AUDITED_AS)), _CHANGES_READ)
+        return [entry for entry in recent if entry.subject == name][:most]
 
     def _write(self, before: App | None, after: App, actor: Actor) -> App:
         now = self._repository.now()

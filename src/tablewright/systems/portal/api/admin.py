@@ -4,35 +4,34 @@ import re
 from datetime import datetime
 from typing import Annotated, Any, get_args
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
-from tablewright.edge import Principal
 from tablewright.edge.problems import bad_request
-from tablewright.systems.portal.api.bodies import Page
-from tablewright.systems.portal.api.common import Doors, PageSize, StartAt, actor_of, page_of
+from tablewright.kit.http import Cursor, Page, page_of
+from tablewright.systems.portal.access import Staff
+from tablewright.systems.portal.api.bodies import PageSize
 from tablewright.systems.portal.model import ACTIVE, INACTIVE, AuditEntry, Kind, Status
 from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.tallies import KINDS, tally_of
 
 
-def admin(portal: Portal, doors: Doors) -> APIRouter:
+def admin(portal: Portal) -> APIRouter:
     api = APIRouter(prefix="/admin", tags=["administration"])
 
     @api.get("/audit", response_model_exclude_none=True)
     def audit(
-        caller: Annotated[Principal, Depends(doors.staff)],
+        actor: Staff,
         of: Kind = "tenants",
         month: Annotated[str | None, Query(description="such as 2025-06; default: this month")] = None,
         size: PageSize = None,
-        after: StartAt = None,
+        after: Cursor = None,
     ) -> Page[AuditEntry]:
         """Who changed what in a month (UTC), newest first."""
         moment = _month(month) if month else portal.repository.now()
-        page = portal.catalogue.audit_of_month(of, moment, actor_of(caller), size, after)
-        return page_of(list(page.items), page.next)
+        return page_of(portal.catalogue.audit_of_month(of, moment, actor, size, after))
 
     @api.get("/metrics")
-    def metrics(caller: Annotated[Principal, Depends(doors.staff)]) -> dict[str, Any]:
+    def metrics(actor: Staff) -> dict[str, Any]:
         """Counts, kept from the tables' changes: active tenants by status, active products and campaigns.
 
         `reconciledAt` is when the tenants were last compared with a full count.

@@ -1,17 +1,15 @@
 """Request and response bodies: requests have only fields that a caller may set, responses add computed ones."""
 
-import json
-import re
-from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationInfo, model_validator
-from pydantic.alias_generators import to_camel
+from fastapi import Query
+from pydantic import Field
 
-from tablewright.edge.errors import BadRequest, Refused
+from tablewright.edge.errors import Refused
 from tablewright.kit.code_requesters import KNOWN_DEVICE, TICKET
+from tablewright.kit.http import Body, Day, Moment, view_of
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.catalogue.catalogue import Offer
 from tablewright.systems.portal.model import (
@@ -28,58 +26,9 @@ from tablewright.systems.portal.model import (
 )
 from tablewright.systems.portal.orders.pricing import Priced
 
-T = TypeVar("T", bound=BaseModel)
-
-
-# --- dates and times ---
-
-
-def _day(value: Any, info: ValidationInfo) -> Any:
-    """A date such as 2025-06-01; anything else, such as a number of seconds, is refused."""
-    if isinstance(value, date):
-        return value
-    if isinstance(value, str) and re.fullmatch(r"(?a:\d{4}-\d\d-\d\d)", value):
-        with suppress(ValueError):
-            return date.fromisoformat(value)
-    field = to_camel(info.field_name or "date")
-    raise BadRequest("INVALID_DATE", f"{field} must be a date such as 2025-06-01.", field)
-
-
-def moment_of(value: Any, field: str) -> datetime | None:
-    """A time with its zone; INVALID_DATE if it is not one."""
-    if value is None or isinstance(value, datetime):
-        return value
-    if isinstance(value, str):
-        with suppress(ValueError):
-            found = datetime.fromisoformat(value)
-            if found.tzinfo is not None and 2000 <= found.year < 9000:
-                return found
-    raise BadRequest(
-        "INVALID_DATE", f"{field} must be a time with its zone, such as 2025-06-01T00:00:00Z.", field
-    )
-
-
-Day = Annotated[date, BeforeValidator(_day)]
-Moment = Annotated[
-    datetime | None,
-    BeforeValidator(lambda value, info: moment_of(value, to_camel(info.field_name or "time"))),
-]
-
-
-# --- bodies ---
-
-
-class Body(Value):
-    """A request body. JSON allows half a surrogate pair, which cannot be stored or returned: it is refused."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _is_text(cls, sent: Any) -> Any:
-        try:
-            json.dumps(sent, ensure_ascii=False, default=str).encode()
-        except UnicodeEncodeError:
-            raise ValueError("must be valid UTF-8 text") from None
-        return sent
+PageSize = Annotated[int | None, Query(alias="pageSize", description="1 to 100; default: 50")]
+# The same URL returns more to staff: a cache must not mix the two.
+VARY = "Authorization, Cookie"
 
 
 class Input(Body):
@@ -88,35 +37,18 @@ class Input(Body):
     def changes(self) -> dict[str, Any]:
         """The fields that were sent, by their Python names; IMMUTABLE_FIELD if one of them never changes."""
         for name in sorted(self.model_fields_set & IMMUTABLE):
-            field = _alias(self, name)
+            field = type(self).model_fields[name].alias or name
             words = _ELSEWHERE.get(name, f"{field} cannot be changed.")
             raise Refused("IMMUTABLE_FIELD", words, field)
         return {name: getattr(self, name) for name in self.model_fields_set if name not in IMMUTABLE}
 
 
-IMMUTABLE = frozenset(
-    (
-        "id",
-        "email",
-        "code",
-        "product_id",
-        "status",
-        "date_created",
-        "date_last_updated",
-        "last_updated_by",
-        "version",
-    )
-)
-
-
+_SERVER_SET = ("id", "date_created", "date_last_updated", "last_updated_by", "version")
+IMMUTABLE = frozenset(("email", "code", "product_id", "status", *_SERVER_SET))
 _ELSEWHERE = {
     "email": "email cannot be changed here. An admin can change it with POST /tenants/{id}:email.",
     "status": "status cannot be changed here. Staff can change it with PUT /tenants/{id}/status.",
 }
-
-
-def _alias(value: BaseModel, name: str) -> str:
-    return type(value).model_fields[name].alias or name
 
 
 class ServerSet(Input):
@@ -190,15 +122,7 @@ class Me(Value):
 
 
 def me_of(tenant: Tenant) -> Me:
-    return Me(
-        id=tenant.id,
-        email=tenant.email,
-        status=tenant.status,
-        organization_name=tenant.organization_name,
-        destination_email=tenant.submissions_go_to,
-        pending_destination_email=tenant.pending_destination_email,
-        date_created=tenant.date_created,
-    )
+    return view_of(Me, tenant, destination_email=tenant.submissions_go_to)
 
 
 # --- products and campaigns ---
@@ -238,7 +162,7 @@ class ProductView(Product):
 def product_view(product: Product, now: datetime, warnings: list[str] | None = None) -> ProductView:
     price = rules.price_at(product, now)
     vat = rules.cents(price * rules.VAT / (100 + rules.VAT))
-    return ProductView(**product.__dict__, current_price=price, vat_included=vat, warnings=warnings or [])
+    return view_of(ProductView, product, current_price=price, vat_included=vat, warnings=warnings or [])
 
 
 class PublicProduct(Value):
@@ -256,16 +180,7 @@ class PublicProduct(Value):
 
 def public_product(product: Product, now: datetime) -> PublicProduct:
     seen = product_view(product, now)
-    return PublicProduct(
-        id=product.id,
-        name=product.name,
-        description=product.description,
-        price=seen.current_price,
-        vat_included=seen.vat_included,
-        currency=product.currency,
-        features=product.features,
-        billing_cycle=product.billing_cycle,
-    )
+    return view_of(PublicProduct, seen, price=seen.current_price)
 
 
 class NewCampaign(Body):
@@ -327,30 +242,18 @@ class CampaignView(Campaign):
     warnings: list[str] = Field(default_factory=list)
 
 
+def _of_offer(offer: Offer) -> dict[str, Any]:
+    names = ("product_name", "original_price", "discounted_price", "is_valid", "state")
+    return {name: getattr(offer, name) for name in names}
+
+
 def public_campaign(offer: Offer) -> PublicCampaign:
-    campaign = offer.campaign
-    names = set(PublicCampaign.model_fields) & set(Campaign.model_fields)
-    return PublicCampaign(
-        **{name: getattr(campaign, name) for name in names},
-        product_name=offer.product_name,
-        original_price=offer.original_price,
-        discounted_price=offer.discounted_price,
-        is_valid=offer.is_valid,
-        state=offer.state,
-    )
+    return view_of(PublicCampaign, offer.campaign, **_of_offer(offer))
 
 
 def campaign_view(offer: Offer, warnings: list[str] | None = None) -> CampaignView:
-    return CampaignView(
-        **offer.campaign.__dict__,
-        product_name=offer.product_name,
-        original_price=offer.original_price,
-        discounted_price=offer.discounted_price,
-        is_valid=offer.is_valid,
-        state=offer.state,
-        redemptions=offer.used,
-        warnings=warnings or [],
-    )
+    computed = _of_offer(offer)
+    return view_of(CampaignView, offer.campaign, **computed, redemptions=offer.used, warnings=warnings or [])
 
 
 # --- checkout ---
@@ -392,19 +295,7 @@ class Placed(Value):
 
 
 def placed(order: Order) -> Placed:
-    return Placed(
-        tenant_id=order.tenant_id,
-        order_id=order.order_id,
-        order_number=order.order_number,
-        order_status=order.order_status,
-        items=order.items,
-        campaign_code=order.campaign.code if order.campaign else None,
-        currency=order.currency,
-        subtotal=order.subtotal,
-        discount=order.discount,
-        tax=order.tax,
-        total=order.total,
-    )
+    return view_of(Placed, order, campaign_code=order.campaign.code if order.campaign else None)
 
 
 class Preview(Value):
@@ -420,15 +311,8 @@ class Preview(Value):
 
 
 def preview(priced: Priced) -> Preview:
-    return Preview(
-        items=list(priced.items),
-        campaign_code=priced.campaign.code if priced.campaign else None,
-        lesser_code=priced.beaten,
-        subtotal=priced.subtotal,
-        discount=priced.discount,
-        tax=priced.tax,
-        total=priced.total,
-    )
+    code = priced.campaign.code if priced.campaign else None
+    return view_of(Preview, priced, items=list(priced.items), campaign_code=code, lesser_code=priced.beaten)
 
 
 class Payment(Body):
@@ -464,11 +348,3 @@ class Proved(Confirmed):
     """With the token by which this device is recognised the next time it asks for a code."""
 
     known_device: str
-
-
-class Page(Value, Generic[T]):
-    """A page of a list; `startAt` requests the next one."""
-
-    items: list[T]
-    more_available: bool
-    start_at: str | None = None

@@ -2,96 +2,68 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
-from tablewright.edge import Principal
-from tablewright.edge.etags import if_match, mark, public_cache
-from tablewright.edge.problems import not_found
+from tablewright.edge.errors import NotFound
+from tablewright.edge.etags import mark, public_cache
+from tablewright.kit.http import Cursor, IfMatch, Page, listed, marked, matched
+from tablewright.systems.portal.access import Admin, Caller, actor_of, is_staff, staff
 from tablewright.systems.portal.api import bodies
-from tablewright.systems.portal.api.bodies import Page
-from tablewright.systems.portal.api.common import (
-    VARY,
-    Doors,
-    IfMatch,
-    PageSize,
-    StartAt,
-    actor_of,
-    expected,
-    fields_of,
-    page_of,
-    staff_of,
-)
+from tablewright.systems.portal.api.bodies import VARY, PageSize
 from tablewright.systems.portal.portal import Portal
 
 
-def campaigns(portal: Portal, doors: Doors) -> APIRouter:
+def campaigns(portal: Portal) -> APIRouter:
     api = APIRouter(tags=["campaigns"])
     catalogue, repository = portal.catalogue, portal.repository
 
     @api.get("/campaigns")
     def list_campaigns(
-        caller: Annotated[Principal, Depends(doors.anyone)],
+        request: Request,
         response: Response,
+        caller: Caller,
         valid_only: Annotated[bool, Query(alias="validOnly")] = False,
         include_inactive: Annotated[bool, Query(alias="includeInactive")] = False,
         size: PageSize = None,
-        after: StartAt = None,
+        after: Cursor = None,
     ) -> Page[bodies.PublicCampaign]:
         """Active campaigns, newest first; `validOnly`: only those valid today. Staff may include those switched off."""
-        actor = staff_of(caller) if include_inactive else actor_of(caller)
-        offers, token = catalogue.offers(
-            actor, active=None if include_inactive else True, valid_only=valid_only, size=size, after=after
-        )
+        actor = staff(request) if include_inactive else actor_of(caller)
+        active = None if include_inactive else True
+        offers, token = catalogue.offers(actor, active=active, valid_only=valid_only, size=size, after=after)
         _cached(response, for_everyone=not actor.is_staff)
-        return page_of([bodies.public_campaign(offer) for offer in offers], token)
+        return listed(map(bodies.public_campaign, offers), token)
 
     @api.post("/campaigns", status_code=201)
-    def create_campaign(
-        body: bodies.NewCampaign, response: Response, caller: Annotated[Principal, Depends(doors.admin)]
-    ) -> bodies.CampaignView:
-        campaign, warnings = catalogue.create_campaign(fields_of(body), actor_of(caller))
-        mark(response, campaign.version)
-        return bodies.campaign_view(catalogue.offer(campaign.code), warnings)
+    def create_campaign(body: bodies.NewCampaign, response: Response, actor: Admin) -> bodies.CampaignView:
+        campaign, warnings = catalogue.create_campaign(dict(body), actor)
+        return marked(response, bodies.campaign_view(catalogue.offer(campaign.code), warnings))
 
     @api.get("/campaigns/{code}", response_model_exclude_none=False)
-    def get_campaign(
-        code: str,
-        response: Response,
-        caller: Annotated[Principal, Depends(doors.anyone)],
-        preview: str | None = None,
-    ) -> Any:
+    def get_campaign(code: str, response: Response, caller: Caller, preview: str | None = None) -> Any:
         """One campaign. Before it starts, only staff and callers with a preview link see it."""
-        if caller.roles & {"admin", "support"}:
-            offer = catalogue.offer(code)
-            mark(response, offer.campaign.version)
-            return bodies.campaign_view(offer)
+        if is_staff(caller):
+            return marked(response, bodies.campaign_view(catalogue.offer(code)))
         offer = catalogue.landing(code)
         if offer.state == "SCHEDULED" and not (
             preview and portal.previews.opens(preview, offer.campaign.code, repository.now())
         ):
-            raise not_found("CAMPAIGN_NOT_FOUND", "There is no such campaign.")
+            raise NotFound("campaign")
         _cached(response, for_everyone=not preview)
         return bodies.public_campaign(offer)
 
     @api.put("/campaigns/{code}")
     def change_campaign(
-        code: str,
-        body: bodies.CampaignChange,
-        response: Response,
-        caller: Annotated[Principal, Depends(doors.admin)],
-        match: IfMatch = None,
+        code: str, body: bodies.CampaignChange, response: Response, actor: Admin, match: IfMatch = None
     ) -> bodies.CampaignView:
         """Change the fields that are sent; `active: false` switches the campaign off."""
-        current = catalogue.offer(code).campaign
-        if_match(match, current.version)
-        campaign = catalogue.change_campaign(
-            code, body.changes(), actor_of(caller), expected(match, current.version)
-        )
+        version = matched(match, catalogue.offer(code).campaign.version)
+        campaign = catalogue.change_campaign(code, body.changes(), actor, version)
         mark(response, campaign.version)
         return bodies.campaign_view(catalogue.offer(campaign.code))
 
     @api.post("/campaigns/{code}/preview")
-    def preview_link(code: str, caller: Annotated[Principal, Depends(doors.admin)]) -> dict[str, str]:
+    def preview_link(code: str, actor: Admin) -> dict[str, str]:
         """A link that shows the campaign before it starts, valid for a week."""
         campaign = catalogue.offer(code).campaign
         token = portal.previews.token(campaign.code, repository.now())

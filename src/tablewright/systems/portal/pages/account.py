@@ -3,20 +3,17 @@
 Must hold: a caller sees and changes only their own tenant.
 """
 
-from typing import Annotated
-
 import orjson
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
-from tablewright.edge import Principal
 from tablewright.edge.downloads import attachment
 from tablewright.edge.errors import CallerError, Refused
-from tablewright.pages.forms import Form, posted
-from tablewright.systems.portal.api.router import actor_of, open_account
+from tablewright.pages.forms import Form, Posted
+from tablewright.systems.portal.access import Customer, OwnAccount
 from tablewright.systems.portal.customers.verification import LIFETIME
 from tablewright.systems.portal.errors import Changed
 from tablewright.systems.portal.model import AuditEntry, Tenant
-from tablewright.systems.portal.pages.forms import form_of_stored, refused, status_of, too_late, version_of
+from tablewright.systems.portal.pages.forms import form_of_stored, refused, too_late, version_of
 from tablewright.systems.portal.pages.page import HOME, PortalPages
 
 
@@ -49,68 +46,52 @@ def account_router(pages: PortalPages) -> APIRouter:
         )
 
     @router.get("/account")
-    def account(request: Request, caller: Annotated[Principal, Depends(pages.tenant)]) -> Response:
-        return show(request, open_account(pages.portal, caller))
+    def account(request: Request, me: OwnAccount) -> Response:
+        return show(request, me)
 
     @router.post("/account")
-    def change_profile(
-        request: Request,
-        caller: Annotated[Principal, Depends(pages.tenant)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
-        actor = actor_of(caller)
+    def change_profile(request: Request, me: OwnAccount, actor: Customer, form: Posted) -> Response:
         name = form.get("organizationName").strip()
         try:
             if len(name) > 200:
                 raise Refused(
                     "NAME_LENGTH", "organizationName must have at most 200 characters.", "organizationName"
                 )
-            tenants.change(caller.subject, {"organization_name": name or None}, actor, version_of(form))
+            tenants.change(me.id, {"organization_name": name or None}, actor, version_of(form))
         except Changed:
-            stored = tenants.get(caller.subject)
+            stored = tenants.get(me.id)
             late = too_late(pages.portal, "tenants", stored.id, stored, form, actor)
             return show(request, stored, profile=late.form, changes_since=late.changes_since, status=412)
         except CallerError as mistake:
             again = refused(form, mistake)
-            return show(request, tenants.get(caller.subject), profile=again, status=status_of(mistake))
+            return show(request, tenants.get(me.id), profile=again, status=mistake.status)
         return pages.console.go(f"{HOME}/account", "Saved.")
 
     @router.post("/account/destination")
-    def new_destination(
-        request: Request,
-        caller: Annotated[Principal, Depends(pages.tenant)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
-        tenant = open_account(pages.portal, caller)
+    def new_destination(request: Request, me: OwnAccount, actor: Customer, form: Posted) -> Response:
         try:
-            tenant = verification.start_destination(tenant, form.get("destinationEmail"), actor_of(caller))
+            tenant = verification.start_destination(me, form.get("destinationEmail"), actor)
         except CallerError as mistake:
-            return show(request, tenant, destination=refused(form, mistake), status=status_of(mistake))
+            return show(request, me, destination=refused(form, mistake), status=mistake.status)
         said = f"We're sending a code to {tenant.pending_destination_email}. It works for 15 minutes."
         return pages.console.go(f"{HOME}/account#destination", said, "note")
 
     @router.post("/account/destination/confirm")
-    def confirm_destination(
-        request: Request,
-        caller: Annotated[Principal, Depends(pages.tenant)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
-        tenant = tenants.get(caller.subject)
-        waiting = tenant.pending_destination_email or ""
+    def confirm_destination(request: Request, me: OwnAccount, form: Posted) -> Response:
+        waiting = me.pending_destination_email or ""
         try:
-            tenant = verification.confirm(waiting, form.get("code"), "destination", tenant.id)
+            tenant = verification.confirm(waiting, form.get("code"), "destination", me.id)
         except CallerError as mistake:
-            return show(request, tenant, destination=refused(form, mistake), status=status_of(mistake))
+            return show(request, me, destination=refused(form, mistake), status=mistake.status)
         return pages.console.go(f"{HOME}/account", f"Form submissions now go to {tenant.destination_email}.")
 
     @router.get("/account/export")
-    def my_data(caller: Annotated[Principal, Depends(pages.tenant)]) -> Response:
+    def my_data(me: OwnAccount) -> Response:
         """All data stored about the caller, as a file."""
-        email = tenants.get(caller.subject).email
         return Response(
-            orjson.dumps(tenants.export(caller.subject, own=True), option=orjson.OPT_INDENT_2),
+            orjson.dumps(tenants.export(me.id, own=True), option=orjson.OPT_INDENT_2),
             media_type="application/json",
-            headers=attachment("portal", email, pages.portal.repository.now(), "json"),
+            headers=attachment("portal", me.email, pages.portal.repository.now(), "json"),
         )
 
     return router

@@ -13,7 +13,7 @@ from tablewright.systems.portal.pages.campaigns import campaigns_router
 from tablewright.systems.portal.pages.checkout import buying_router
 from tablewright.systems.portal.pages.history import overview_router, records_router
 from tablewright.systems.portal.pages.orders import orders_router
-from tablewright.systems.portal.pages.page import pages_of
+from tablewright.systems.portal.pages.page import PortalPages
 from tablewright.systems.portal.pages.payment import payment_router
 from tablewright.systems.portal.pages.products import products_router
 from tablewright.systems.portal.pages.search import finder
@@ -40,7 +40,7 @@ PAGES = (
 
 def portal_area(portal: Portal, console: Console, who: FindPrincipal) -> Area:
     """The area of SYSTEM.pages."""
-    pages = pages_of(portal, console, who)
+    pages = PortalPages(console, who, portal)
     router = pricing_router(pages)
     # campaigns_router before landing_router, which would read its fixed paths as a campaign's code.
     parts = (

@@ -7,18 +7,18 @@ Elsewhere: the page for customers (shop.py).
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.edge import Principal
 from tablewright.edge.errors import CallerError, Refused
 from tablewright.edge.routes import gather
-from tablewright.pages.forms import Form, FormWrong, posted
+from tablewright.kit.tables import Actor
+from tablewright.pages.forms import Form, FormWrong, Posted
 from tablewright.pages.layout import Crumb, Tone
 from tablewright.pages.lists import here
 from tablewright.systems.portal import field_rules, rules
-from tablewright.systems.portal.api.router import actor_of
+from tablewright.systems.portal.access import Admin, admin, staff
 from tablewright.systems.portal.errors import Changed
 from tablewright.systems.portal.model import AuditEntry, Campaign, Product
 from tablewright.systems.portal.pages.charts import campaign_calendar
@@ -29,7 +29,6 @@ from tablewright.systems.portal.pages.forms import (
     fields_of,
     form_of_stored,
     refused,
-    status_of,
     too_late,
     typed,
     version_of,
@@ -55,7 +54,7 @@ def _lists(pages: PortalPages) -> APIRouter:
     router = pages.router()
     catalogue, repository = pages.portal.catalogue, pages.portal.repository
 
-    @router.get("/campaigns", dependencies=[Depends(pages.staff)])
+    @router.get("/campaigns", dependencies=[Depends(staff)])
     def list_campaigns(request: Request, show: str = "", after: str | None = None) -> Response:
         offers, token = catalogue.offers(
             pages.actor(request), active=SHOWN.get(show), size=50, after=after or None
@@ -70,7 +69,7 @@ def _lists(pages: PortalPages) -> APIRouter:
             show=show,
         )
 
-    @router.get("/campaigns/{code}/details", dependencies=[Depends(pages.staff)])
+    @router.get("/campaigns/{code}/details", dependencies=[Depends(staff)])
     def campaign(request: Request, code: str) -> Response:
         offer = catalogue.offer(code)
         found = offer.campaign
@@ -157,33 +156,29 @@ def _new(pages: PortalPages) -> APIRouter:
     router = pages.router()
     catalogue = pages.portal.catalogue
 
-    @router.post("/campaigns/new-campaign/price", dependencies=[Depends(pages.admin)])
-    def price(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+    @router.post("/campaigns/new-campaign/price", dependencies=[Depends(admin)])
+    def price(request: Request, form: Posted) -> Response:
         """Only the preview, which the form replaces during typing."""
         return pages.page(
             request, "_preview", title="Preview", preview=preview_of(pages, form, form.get("productId"))
         )
 
-    @router.get("/campaigns/new-campaign", dependencies=[Depends(pages.admin)])
+    @router.get("/campaigns/new-campaign", dependencies=[Depends(admin)])
     def new(request: Request, product: str = "") -> Response:
         return form_page(pages, request, Form({"productId": product}))
 
     @router.post("/campaigns/new-campaign")
-    def create(
-        request: Request,
-        caller: Annotated[Principal, Depends(pages.admin)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def create(request: Request, actor: Admin, form: Posted) -> Response:
         if form.get("do") == "preview":
             return form_page(pages, request, form)
         try:
             made, warnings = catalogue.create_campaign(
-                fields_of(typed(form, NewTypedCampaign, field_rules.campaign_mistakes)), actor_of(caller)
+                fields_of(typed(form, NewTypedCampaign, field_rules.campaign_mistakes)), actor
             )
         except FormWrong as wrong:
             return form_page(pages, request, wrong.form, status=422)
         except CallerError as mistake:
-            return form_page(pages, request, refused(form, mistake), status=status_of(mistake))
+            return form_page(pages, request, refused(form, mistake), status=mistake.status)
         tone: Tone = "note" if warnings else "good"
         return pages.console.go(details(made), " ".join((f"Campaign {made.code} created.", *warnings)), tone)
 
@@ -194,33 +189,28 @@ def _edit(pages: PortalPages) -> APIRouter:
     router = pages.router()
     catalogue = pages.portal.catalogue
 
-    @router.get("/campaigns/{code}/edit", dependencies=[Depends(pages.admin)])
+    @router.get("/campaigns/{code}/edit", dependencies=[Depends(admin)])
     def edit(request: Request, code: str) -> Response:
         campaign = catalogue.offer(code).campaign
         form = form_of_stored(campaign, pages.portal, "campaigns", campaign.code, pages.actor(request))
         return form_page(pages, request, form, campaign)
 
     @router.post("/campaigns/{code}/edit")
-    def save(
-        request: Request,
-        code: str,
-        caller: Annotated[Principal, Depends(pages.admin)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def save(request: Request, code: str, actor: Admin, form: Posted) -> Response:
         stored = catalogue.offer(code).campaign
         if form.get("do") == "preview":
             return form_page(pages, request, form, stored)
         try:
             changes = fields_of(typed(form, TypedCampaign, field_rules.campaign_mistakes))
-            changed = catalogue.change_campaign(code, changes, actor_of(caller), version_of(form))
+            changed = catalogue.change_campaign(code, changes, actor, version_of(form))
         except FormWrong as wrong:
             return form_page(pages, request, wrong.form, stored, 422)
         except Changed:
             stored = catalogue.offer(code).campaign
-            late = too_late(pages.portal, "campaigns", stored.code, stored, form, actor_of(caller))
+            late = too_late(pages.portal, "campaigns", stored.code, stored, form, actor)
             return form_page(pages, request, late.form, stored, 412, late.changes_since)
         except CallerError as mistake:
-            return form_page(pages, request, refused(form, mistake), stored, status_of(mistake))
+            return form_page(pages, request, refused(form, mistake), stored, mistake.status)
         return pages.console.go(details(changed), "Saved.")
 
     return router
@@ -229,23 +219,17 @@ def _edit(pages: PortalPages) -> APIRouter:
 def _actions(pages: PortalPages) -> APIRouter:
     router = pages.router()
 
-    def switch(code: str, caller: Principal, form: Form, active: bool) -> Campaign:
-        return pages.portal.catalogue.change_campaign(
-            code, {"active": active}, actor_of(caller), version_of(form)
-        )
+    def switch(code: str, actor: Actor, form: Form, active: bool) -> Campaign:
+        return pages.portal.catalogue.change_campaign(code, {"active": active}, actor, version_of(form))
 
     @router.post("/campaigns/{code}/off")
-    def switch_off(
-        code: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
-    ) -> Response:
-        campaign = switch(code, caller, form, False)
+    def switch_off(code: str, actor: Admin, form: Posted) -> Response:
+        campaign = switch(code, actor, form, False)
         said = "Switched off. Its page now says that the offer is no longer available. You can switch it on again here."
         return pages.console.go(details(campaign), said, "note")
 
     @router.post("/campaigns/{code}/on")
-    def switch_on(
-        code: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
-    ) -> Response:
-        return pages.console.go(details(switch(code, caller, form, True)), "Switched on again.")
+    def switch_on(code: str, actor: Admin, form: Posted) -> Response:
+        return pages.console.go(details(switch(code, actor, form, True)), "Switched on again.")
 
     return router

@@ -21,12 +21,12 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.errors import CallerError
 from tablewright.edge.problems import not_found
-from tablewright.pages.forms import Form, posted
+from tablewright.pages.forms import Form, Posted
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api.router import buyer_of
+from tablewright.systems.portal.access import Caller, buyer_of
 from tablewright.systems.portal.model import Order, Product, Tenant
 from tablewright.systems.portal.orders.checkout import Line, Priced
-from tablewright.systems.portal.pages.forms import refused, status_of
+from tablewright.systems.portal.pages.forms import refused
 from tablewright.systems.portal.pages.page import HOME, PortalPages
 
 LINK_LASTS = timedelta(hours=1)
@@ -159,7 +159,7 @@ def buying_router(pages: PortalPages) -> APIRouter:
     @router.get("/checkout")
     def cart(
         request: Request,
-        caller: Annotated[Principal, Depends(pages.who)],
+        caller: Caller,
         plan: Annotated[list[str], Query(default_factory=list)],
         code: str = "",
     ) -> Response:
@@ -173,21 +173,13 @@ def buying_router(pages: PortalPages) -> APIRouter:
         )
 
     @router.post("/checkout/total", dependencies=[pace])
-    def total(
-        request: Request,
-        caller: Annotated[Principal, Depends(pages.who)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def total(request: Request, caller: Caller, form: Posted) -> Response:
         """Only the total, which the page replaces during typing."""
         shown = basket(form, caller)
         return pages.page(request, "_total", title="Total", shown=shown, form=shown.form)
 
     @router.post("/checkout", dependencies=[pace])
-    def place(
-        request: Request,
-        caller: Annotated[Principal, Depends(pages.who)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def place(request: Request, caller: Caller, form: Posted) -> Response:
         if form.get("do") != "place":
             return show(request, caller, basket(form, caller))
         cart = quantities(form)
@@ -209,7 +201,7 @@ def buying_router(pages: PortalPages) -> APIRouter:
                 buyer=buyer_of(caller),
             )
         except CallerError as mistake:
-            return show(request, caller, refused_order(form, caller, mistake), status_of(mistake))
+            return show(request, caller, refused_order(form, caller, mistake), mistake.status)
         response = pages.console.go(placed_link(pages, order))
         response.set_cookie(
             JUST_PLACED, f"{mark}.{form.get('key')[:100]}", max_age=_REMEMBERED, path=f"{HOME}/checkout",
@@ -218,9 +210,7 @@ def buying_router(pages: PortalPages) -> APIRouter:
         return response
 
     @router.get("/orders/{id}/placed")
-    def placed(
-        request: Request, id: str, caller: Annotated[Principal, Depends(pages.who)], seal: str = ""
-    ) -> Response:
+    def placed(request: Request, id: str, caller: Caller, seal: str = "") -> Response:
         opens = pages.portal.previews.opens(seal, id, repository.now())
         order = pages.portal.orders.order(id) if opens or caller.is_known else None
         tenant = pages.portal.tenants.get(order.tenant_id) if order is not None else None

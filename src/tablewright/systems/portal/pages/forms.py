@@ -193,7 +193,3 @@ def refused(form: Form, mistake: CallerError, fields: Sequence[tuple[str, str]] 
             is_named = mistake.field is not None and words.startswith(f"{mistake.field} ")
             return form.wrong(name, name + words.removeprefix(mistake.field or "") if is_named else words)
     return form.refused(problem_for(mistake))
-
-
-def status_of(mistake: CallerError) -> int:
-    return mistake.status

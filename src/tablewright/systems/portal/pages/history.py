@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.kit.delivery import State
 from tablewright.pages.layout import Crumb
+from tablewright.systems.portal.access import admin, staff
 from tablewright.systems.portal.model import Kind, Order, Product
 from tablewright.systems.portal.pages.page import HOME, KIND_WORDS, PortalPages
 
@@ -29,7 +30,7 @@ def overview_router(pages: PortalPages) -> APIRouter:
     router = pages.router()
     catalogue, repository = pages.portal.catalogue, pages.portal.repository
 
-    @router.get("/overview", dependencies=[Depends(pages.staff)])
+    @router.get("/overview", dependencies=[Depends(staff)])
     def overview(request: Request) -> Response:
         actor = pages.actor(request)
         offers, _ = catalogue.offers(actor, valid_only=True, size=50)
@@ -64,7 +65,7 @@ def records_router(pages: PortalPages) -> APIRouter:
     router = pages.router()
     repository = pages.portal.repository
 
-    @router.get("/audit", dependencies=[Depends(pages.staff)])
+    @router.get("/audit", dependencies=[Depends(staff)])
     def audit(
         request: Request,
         of: Kind = "tenants",
@@ -89,13 +90,13 @@ def records_router(pages: PortalPages) -> APIRouter:
             names=_names(pages, of, [entry.subject_id for entry in listing.items]),
         )
 
-    @router.get("/outbox", dependencies=[Depends(pages.admin)])
+    @router.get("/outbox", dependencies=[Depends(admin)])
     def outbox(request: Request, state: State = "PENDING") -> Response:
         listing: Any = pages.list(request, repository.outbox.in_state(state))
         listing = replace(listing, items=tuple(map(repository.outbox.masked, listing.items)))
         return pages.page(request, "outbox", title="Outbox", states=MESSAGES, state=state, listing=listing)
 
-    @router.get("/outbox/{id}", dependencies=[Depends(pages.admin)])
+    @router.get("/outbox/{id}", dependencies=[Depends(admin)])
     def message(request: Request, id: str) -> Response:
         found = repository.outbox.masked(repository.message(id))
         words = dict(MESSAGES)[found.state]

@@ -5,19 +5,19 @@ allows it; a customer cancels only their own unpaid order.
 Elsewhere: payment (payment.py), the allowed moves (systems/portal/design/customers.py).
 """
 
-from typing import Annotated, Any, get_args
+from typing import Any, get_args
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.edge import Principal, require
+from tablewright.edge import Principal
 from tablewright.edge.errors import CallerError
 from tablewright.edge.routes import gather
-from tablewright.pages.forms import Form, FormWrong, asked, posted
+from tablewright.pages.forms import Asked, FormWrong, posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing
 from tablewright.pages.words import money
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api.router import actor_of, canceller, own_order
+from tablewright.systems.portal.access import Admin, Canceller, OwnOrder, SignedIn, is_staff, staff
 from tablewright.systems.portal.model import Order, OrderStatus
 from tablewright.systems.portal.pages.checkout import again_link
 from tablewright.systems.portal.pages.forms import refused
@@ -38,8 +38,8 @@ def orders_router(pages: PortalPages) -> APIRouter:
 def _lists(pages: PortalPages) -> APIRouter:
     router = pages.router()
 
-    @router.get("/orders", dependencies=[Depends(pages.staff)])
-    def list_orders(request: Request, form: Annotated[Form, Depends(asked)]) -> Response:
+    @router.get("/orders", dependencies=[Depends(staff)])
+    def list_orders(request: Request, form: Asked) -> Response:
         status: OrderStatus | None = next((each for each in STATUSES if each == form.get("status")), None)
         listing: Listing[Any] = Listing(())
         found: Found[Order] | None = None
@@ -67,10 +67,7 @@ def _one(pages: PortalPages) -> APIRouter:
     router = pages.router()
 
     @router.get("/orders/{id}")
-    def order(
-        request: Request, id: str, caller: Annotated[Principal, Depends(require(pages.who))]
-    ) -> Response:
-        found = own_order(pages.portal, id, caller)
+    def order(request: Request, found: OwnOrder, caller: SignedIn) -> Response:
         tenant = pages.portal.tenants.get(found.tenant_id)
         return pages.page(
             request,
@@ -91,12 +88,11 @@ def _one(pages: PortalPages) -> APIRouter:
 
 def _cancel(pages: PortalPages) -> APIRouter:
     router = pages.router()
-    known = require(pages.who)
 
     @router.get("/orders/{id}/cancel")
-    def ask_cancel(request: Request, id: str, caller: Annotated[Principal, Depends(known)]) -> Response:
-        found = own_order(pages.portal, id, caller)
-        canceller(caller)
+    def ask_cancel(
+        request: Request, id: str, found: OwnOrder, actor: Canceller, caller: SignedIn
+    ) -> Response:
         if "CANCELLED" not in moves(found, caller):
             return nothing_to_do(pages, found)
         reader = "you get" if found.tenant_id == caller.subject else "the customer gets"
@@ -112,9 +108,8 @@ def _cancel(pages: PortalPages) -> APIRouter:
         )
 
     @router.post("/orders/{id}/cancel", dependencies=[Depends(posted)])
-    def cancel(id: str, caller: Annotated[Principal, Depends(known)]) -> Response:
-        found = own_order(pages.portal, id, caller)
-        pages.portal.orders.cancel(found.order_id, canceller(caller))
+    def cancel(id: str, found: OwnOrder, actor: Canceller) -> Response:
+        pages.portal.orders.cancel(found.order_id, actor)
         return pages.console.go(f"{LIST}/{id}", "Order cancelled.", "note")
 
     return router
@@ -124,9 +119,9 @@ def _refund(pages: PortalPages) -> APIRouter:
     router = pages.router()
 
     @router.get("/orders/{id}/refund")
-    def ask_refund(request: Request, id: str, caller: Annotated[Principal, Depends(pages.admin)]) -> Response:
+    def ask_refund(request: Request, id: str, actor: Admin) -> Response:
         found = pages.portal.orders.order(id)
-        if "REFUNDED" not in moves(found, caller):
+        if "REFUNDED" not in rules.order_moves_open_to(found, "admin"):
             return nothing_to_do(pages, found)
         how = (
             "This payment was marked by hand, so return the money yourself. The order is then marked as refunded."
@@ -145,8 +140,8 @@ def _refund(pages: PortalPages) -> APIRouter:
         )
 
     @router.post("/orders/{id}/refund")
-    def refund(id: str, caller: Annotated[Principal, Depends(pages.admin)]) -> Response:
-        pages.portal.orders.refund(id, actor_of(caller))
+    def refund(id: str, actor: Admin) -> Response:
+        pages.portal.orders.refund(id, actor)
         return pages.console.go(f"{LIST}/{id}", "Order refunded.", "note")
 
     return router
@@ -163,7 +158,7 @@ def moves(order: Order, caller: Principal) -> tuple[OrderStatus, ...]:
     found: set[OrderStatus] = set()
     if "admin" in caller.roles and caller.used_mfa:
         found = set(rules.order_moves_open_to(order, "admin"))
-    elif not caller.roles & {"admin", "support"}:
+    elif not is_staff(caller):
         found = set(rules.order_moves_open_to(order, "user"))
         # Owners pay through the gateway, whose event marks the order as paid.
         found |= {"PAID"} if order.order_status == "PENDING" else set()
@@ -171,6 +166,6 @@ def moves(order: Order, caller: Principal) -> tuple[OrderStatus, ...]:
 
 
 def crumbs_of(caller: Principal) -> tuple[Crumb, ...]:
-    if caller.roles & {"admin", "support"}:
+    if is_staff(caller):
         return (Crumb("Orders", LIST),)
     return (Crumb("My account", f"{HOME}/account"),)

@@ -1,7 +1,7 @@
-"""What all pages of the portal share: the service, the console, guards, and the words for states and fields.
+"""What all pages of the portal share: the service, the console, and the words for states and fields.
 
-Must hold: the routes check the roles; `May` only decides which buttons are shown. Times and days are South African,
-and every time is shown with its zone.
+Must hold: the routes check the roles (access.py); `May` only decides which buttons are shown. Times and days are South
+African, and every time is shown with its zone.
 """
 
 import re
@@ -15,15 +15,13 @@ from fastapi import Request
 from pydantic import JsonValue
 
 from tablewright.design import Query
-from tablewright.edge import Principal, require
-from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge import Principal
 from tablewright.kit.tables import Actor
-from tablewright.pages.layout import Console
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
 from tablewright.pages.words import label, money, number
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api.router import TENANTS_ALONE, actor_of
+from tablewright.systems.portal.access import PORTAL, actor_of, is_staff
 from tablewright.systems.portal.model import AuditEntry
 from tablewright.systems.portal.pages.forms import labelled
 from tablewright.systems.portal.portal import Portal
@@ -105,9 +103,7 @@ class May:
 
 def may_of(caller: Principal) -> May:
     """Staff reads; an admin with a second factor changes."""
-    return May(
-        read=bool(caller.roles & {"support", "admin"}), change="admin" in caller.roles and caller.used_mfa
-    )
+    return May(read=is_staff(caller), change="admin" in caller.roles and caller.used_mfa)
 
 
 @dataclass(frozen=True)
@@ -117,9 +113,9 @@ class PortalPages(SystemPages):
     folder = "portal"
 
     portal: Portal
-    staff: FindPrincipal
-    admin: FindPrincipal
-    tenant: FindPrincipal
+
+    def access(self) -> Any:
+        return PORTAL.of(self.portal, self.who)
 
     def words(self, request: Request) -> Mapping[str, Any]:
         return {
@@ -150,17 +146,6 @@ class PortalPages(SystemPages):
 
     def actor(self, request: Request) -> Actor:
         return actor_of(self.who(request))
-
-
-def pages_of(portal: Portal, console: Console, who: FindPrincipal) -> PortalPages:
-    return PortalPages(
-        console,
-        who,
-        portal,
-        staff=require(who, "support", "admin", code="ADMIN_ONLY"),
-        admin=require(who, "admin", mfa=True, code="ADMIN_ONLY"),
-        tenant=require(who, "tenant", code="TENANT_ONLY", words=TENANTS_ALONE),
-    )
 
 
 def rand(amount: Decimal) -> str:

@@ -5,23 +5,21 @@ the order's offer is limited per customer.
 Must hold: a form that is sent twice pays once; an expired order says so and offers to order again.
 """
 
-from typing import Annotated
-
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.errors import CallerError
 from tablewright.edge.identity.guards import login_required
 from tablewright.edge.routes import gather
-from tablewright.pages.forms import Form, FormWrong, posted
+from tablewright.pages.forms import Form, FormWrong, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.words import money
 from tablewright.systems.portal import rules
+from tablewright.systems.portal.access import Admin, Caller, admin, order_for
 from tablewright.systems.portal.api import bodies
-from tablewright.systems.portal.api.router import actor_of, own_order
 from tablewright.systems.portal.model import Order
 from tablewright.systems.portal.pages.checkout import CARDS
-from tablewright.systems.portal.pages.forms import refused, status_of, typed
+from tablewright.systems.portal.pages.forms import refused, typed
 from tablewright.systems.portal.pages.orders import LIST, crumbs_of, nothing_to_do
 from tablewright.systems.portal.pages.page import HOME, PortalPages
 
@@ -47,7 +45,7 @@ def _by_card(pages: PortalPages) -> APIRouter:
                 return order
         if not caller.is_known:
             raise login_required()
-        return own_order(pages.portal, id, caller)
+        return order_for(pages.portal, id, caller)
 
     def show(request: Request, caller: Principal, order: Order, form: Form, status: int = 200) -> Response:
         back = _back(order, form.get("seal"))
@@ -58,21 +56,14 @@ def _by_card(pages: PortalPages) -> APIRouter:
         )  # fmt: skip
 
     @router.get("/orders/{id}/pay")
-    def ask_pay(
-        request: Request, id: str, caller: Annotated[Principal, Depends(pages.who)], seal: str = ""
-    ) -> Response:
+    def ask_pay(request: Request, id: str, caller: Caller, seal: str = "") -> Response:
         order = payable(id, caller, seal)
         if order.order_status != "PENDING":
             return pages.console.go(_back(order, seal))
         return show(request, caller, order, Form({"paymentToken": PAYING_CARDS[0][0], "seal": seal}))
 
     @router.post("/orders/{id}/pay", dependencies=[pace])
-    def pay(
-        request: Request,
-        id: str,
-        caller: Annotated[Principal, Depends(pages.who)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def pay(request: Request, id: str, caller: Caller, form: Posted) -> Response:
         order = payable(id, caller, form.get("seal"))
         is_own = order.tenant_id == caller.subject
         try:
@@ -82,7 +73,7 @@ def _by_card(pages: PortalPages) -> APIRouter:
         except FormWrong as wrong:
             return show(request, caller, order, wrong.form, 422)
         except CallerError as mistake:
-            return show(request, caller, orders.order(id), refused(form, mistake), status_of(mistake))
+            return show(request, caller, orders.order(id), refused(form, mistake), mistake.status)
         said = f"We received your payment of {money(paid.total, 'ZAR')}." if paid.paid_at else ""
         return pages.console.go(_back(order, form.get("seal")), said)
 
@@ -104,7 +95,7 @@ def _by_hand(pages: PortalPages) -> APIRouter:
             request, "mark_paid", title="Mark as paid", crumbs=crumbs, order=order, form=form, status=status
         )
 
-    @router.get("/orders/{id}/mark-paid", dependencies=[Depends(pages.admin)])
+    @router.get("/orders/{id}/mark-paid", dependencies=[Depends(admin)])
     def ask_mark_paid(request: Request, id: str) -> Response:
         order = orders.order(id)
         return (
@@ -112,19 +103,14 @@ def _by_hand(pages: PortalPages) -> APIRouter:
         )
 
     @router.post("/orders/{id}/mark-paid")
-    def mark_paid(
-        request: Request,
-        id: str,
-        caller: Annotated[Principal, Depends(pages.admin)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def mark_paid(request: Request, id: str, actor: Admin, form: Posted) -> Response:
         try:
             given = typed(form, bodies.PaymentByHand)
-            orders.mark_paid(id, actor_of(caller), given.reference.strip(), given.reason)
+            orders.mark_paid(id, actor, given.reference.strip(), given.reason)
         except FormWrong as wrong:
             return show(request, orders.order(id), wrong.form, 422)
         except CallerError as mistake:
-            return show(request, orders.order(id), refused(form, mistake), status_of(mistake))
+            return show(request, orders.order(id), refused(form, mistake), mistake.status)
         return pages.console.go(f"{HOME}/orders/{id}", "Order marked as paid.")
 
     return router

@@ -6,19 +6,18 @@ is refused if the version that was shown is no longer current.
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.edge import Principal
 from tablewright.edge.errors import CallerError, Refused
 from tablewright.edge.routes import gather
 from tablewright.kit.tables import Actor
-from tablewright.pages.forms import Form, FormWrong, posted
+from tablewright.pages.forms import Form, FormWrong, Posted
 from tablewright.pages.layout import Crumb, Tone
 from tablewright.pages.lists import here
 from tablewright.systems.portal import field_rules, rules
-from tablewright.systems.portal.api.router import actor_of
+from tablewright.systems.portal.access import Admin, admin, staff
 from tablewright.systems.portal.errors import Changed
 from tablewright.systems.portal.model import AuditEntry, Product
 from tablewright.systems.portal.pages.charts import price_history
@@ -27,7 +26,6 @@ from tablewright.systems.portal.pages.forms import (
     fields_of,
     form_of_stored,
     refused,
-    status_of,
     too_late,
     typed,
     version_of,
@@ -57,7 +55,7 @@ def _lists(pages: PortalPages) -> APIRouter:
     router = pages.router()
     catalogue, repository = pages.portal.catalogue, pages.portal.repository
 
-    @router.get("/products", dependencies=[Depends(pages.staff)])
+    @router.get("/products", dependencies=[Depends(staff)])
     def list_products(request: Request, show: str = "", after: str | None = None) -> Response:
         page = catalogue.products(pages.actor(request), active=SHOWN.get(show), size=100, after=after or None)
         return pages.page(
@@ -69,7 +67,7 @@ def _lists(pages: PortalPages) -> APIRouter:
             show=show,
         )
 
-    @router.get("/products/{id}", dependencies=[Depends(pages.staff)])
+    @router.get("/products/{id}", dependencies=[Depends(staff)])
     def product(request: Request, id: str) -> Response:
         found = catalogue.product(id, deleted=True)
         steps = catalogue.prices(id)
@@ -127,51 +125,40 @@ def _forms(pages: PortalPages) -> APIRouter:
             form=form, product=product, changes_since=changes_since, rules=field_rules,
         )  # fmt: skip
 
-    @router.get("/products/new", dependencies=[Depends(pages.admin)])
+    @router.get("/products/new", dependencies=[Depends(admin)])
     def new(request: Request) -> Response:
         return show(request, Form({"billingCycle": "monthly"}))
 
     @router.post("/products/new")
-    def create(
-        request: Request,
-        caller: Annotated[Principal, Depends(pages.admin)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def create(request: Request, actor: Admin, form: Posted) -> Response:
         try:
-            made, warnings = catalogue.create_product(
-                _given(form, pages.portal.repository.now()), actor_of(caller)
-            )
+            made, warnings = catalogue.create_product(_given(form, pages.portal.repository.now()), actor)
         except FormWrong as wrong:
             return show(request, wrong.form, status=422)
         except CallerError as mistake:
-            return show(request, refused(form, mistake), status=status_of(mistake))
+            return show(request, refused(form, mistake), status=mistake.status)
         return pages.console.go(f"{LIST}/{made.id}", *_told(f"Plan {made.name} created.", warnings))
 
-    @router.get("/products/{id}/edit", dependencies=[Depends(pages.admin)])
+    @router.get("/products/{id}/edit", dependencies=[Depends(admin)])
     def edit(request: Request, id: str) -> Response:
         product = catalogue.product(id, deleted=True)
         return show(request, form_of_product(pages, product, pages.actor(request)), product)
 
     @router.post("/products/{id}/edit")
-    def save(
-        request: Request,
-        id: str,
-        caller: Annotated[Principal, Depends(pages.admin)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def save(request: Request, id: str, actor: Admin, form: Posted) -> Response:
         stored = catalogue.product(id, deleted=True)
         try:
             given = _given(form, pages.portal.repository.now(), stored)
             changes = _unless_same_minute(given, stored)
-            _, warnings = catalogue.change_product(id, changes, actor_of(caller), version_of(form))
+            _, warnings = catalogue.change_product(id, changes, actor, version_of(form))
         except FormWrong as wrong:
             return show(request, wrong.form, stored, 422)
         except Changed:
             stored = catalogue.product(id, deleted=True)
-            late = too_late(pages.portal, "products", id, stored, form, actor_of(caller))
+            late = too_late(pages.portal, "products", id, stored, form, actor)
             return show(request, late.form, stored, 412, late.changes_since)
         except CallerError as mistake:
-            return show(request, refused(form, mistake), stored, status_of(mistake))
+            return show(request, refused(form, mistake), stored, mistake.status)
         return pages.console.go(f"{LIST}/{id}", *_told("Saved.", warnings))
 
     return router
@@ -206,22 +193,18 @@ def _told(said: str, warnings: list[str]) -> tuple[str, Tone]:
 def _actions(pages: PortalPages) -> APIRouter:
     router = pages.router()
 
-    def switch(id: str, caller: Principal, form: Form, active: bool) -> None:
-        pages.portal.catalogue.change_product(id, {"active": active}, actor_of(caller), version_of(form))
+    def switch(id: str, actor: Actor, form: Form, active: bool) -> None:
+        pages.portal.catalogue.change_product(id, {"active": active}, actor, version_of(form))
 
     @router.post("/products/{id}/delete")
-    def delete(
-        id: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
-    ) -> Response:
-        switch(id, caller, form, False)
+    def delete(id: str, actor: Admin, form: Posted) -> Response:
+        switch(id, actor, form, False)
         said = "Taken off sale. Existing orders and campaigns don't change. You can restore the plan here."
         return pages.console.go(f"{LIST}/{id}", said, "note")
 
     @router.post("/products/{id}/restore")
-    def restore(
-        id: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
-    ) -> Response:
-        switch(id, caller, form, True)
+    def restore(id: str, actor: Admin, form: Posted) -> Response:
+        switch(id, actor, form, True)
         return pages.console.go(f"{LIST}/{id}", "Plan restored.")
 
     return router

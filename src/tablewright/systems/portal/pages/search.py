@@ -12,7 +12,7 @@ from tablewright.edge.errors import CallerError
 from tablewright.kit.tables import Actor
 from tablewright.pages.area import Hit
 from tablewright.pages.words import money
-from tablewright.systems.portal.api.router import actor_of
+from tablewright.systems.portal.access import actor_of, is_staff
 from tablewright.systems.portal.pages.page import CAMPAIGN_WORDS, HOME, ORDER_WORDS
 from tablewright.systems.portal.pages.products import state_of
 from tablewright.systems.portal.portal import Portal
@@ -29,7 +29,7 @@ def finder(portal: Portal) -> Callable[[Principal, str], Sequence[Hit]]:
         wanted = text.strip()
         if len(wanted) < _FEWEST_LETTERS:
             return ()
-        if not caller.roles & {"support", "admin"}:
+        if not is_staff(caller):
             return tuple(_sold(portal, wanted.casefold()))
         return (
             *_tenants(portal, wanted),

@@ -7,16 +7,15 @@ staff and with a preview link.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from tablewright.edge import Principal
 from tablewright.edge.etags import public_cache
 from tablewright.edge.problems import not_found
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api.router import buyer_of
+from tablewright.systems.portal.access import Caller, buyer_of, is_staff
 from tablewright.systems.portal.catalogue.catalogue import Offer
 from tablewright.systems.portal.errors import Unavailable
 from tablewright.systems.portal.model import Campaign, Product
@@ -97,9 +96,7 @@ def landing_router(pages: PortalPages) -> APIRouter:
     catalogue, repository = pages.portal.catalogue, pages.portal.repository
 
     @router.get("/campaigns/{code}")
-    def landing(
-        request: Request, code: str, caller: Annotated[Principal, Depends(pages.who)], preview: str = ""
-    ) -> Response:
+    def landing(request: Request, code: str, caller: Caller, preview: str = "") -> Response:
         try:
             offer = catalogue.landing(code)
         except Unavailable as gone:
@@ -125,7 +122,7 @@ def landing_router(pages: PortalPages) -> APIRouter:
         return page if preview else keepable(request, page)
 
     def may_see(offer: Offer, caller: Principal, preview: str) -> bool:
-        if caller.roles & {"support", "admin"}:
+        if is_staff(caller):
             return True
         return bool(preview) and pages.portal.previews.opens(preview, offer.campaign.code, repository.now())
 

@@ -4,17 +4,15 @@ Must hold: opening a link changes nothing, because mail scanners open links; onl
 Elsewhere: requesting and typing a code (sign_in.py).
 """
 
-from typing import Annotated
-
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
-from tablewright.edge import Principal, RateLimiter, limit_rate
+from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.errors import CallerError
-from tablewright.pages.forms import Form, posted
+from tablewright.pages.forms import Form, Posted
 from tablewright.pages.known_devices import caller_of, remember
+from tablewright.systems.portal.access import Caller
 from tablewright.systems.portal.model import Purpose
-from tablewright.systems.portal.pages.forms import status_of
 from tablewright.systems.portal.pages.page import HOME, PortalPages
 from tablewright.systems.portal.pages.sign_in import PATH, open_tenant, signed_in, wanted_by
 
@@ -34,7 +32,7 @@ def joining_router(pages: PortalPages) -> APIRouter:
         return show(request, Form({"purpose": _purpose(purpose), "email": address, "code": secret}))
 
     @router.post("/verify", dependencies=[pace])
-    def confirm(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+    def confirm(request: Request, form: Posted) -> Response:
         purpose, caller = _purpose(form.get("purpose")), caller_of(request, pages.console, form.get("ticket"))
         try:
             tenant = verification.confirm(form.get("email"), form.get("code"), purpose, caller=caller)
@@ -43,13 +41,13 @@ def joining_router(pages: PortalPages) -> APIRouter:
                 return pages.console.go(HOME, said)
             open_tenant(tenant)
         except CallerError as mistake:
-            return show(request, Form(form.values, error=mistake.message), status_of(mistake))
+            return show(request, Form(form.values, error=mistake.message), mistake.status)
         response = signed_in(pages, tenant, wanted_by(request), "Your address is confirmed.")
         remember(request, response, pages.console, verification.requesters, tenant.email)
         return response
 
     @router.get("/register")
-    def register_page(request: Request, caller: Annotated[Principal, Depends(pages.who)]) -> Response:
+    def register_page(request: Request, caller: Caller) -> Response:
         if not caller.roles & {"verified", "tenant"}:
             return RedirectResponse(PATH, 303)
         tenant = pages.portal.tenants.get(caller.subject)
@@ -61,7 +59,7 @@ def joining_router(pages: PortalPages) -> APIRouter:
         )
 
     @router.post("/register", dependencies=[pace])
-    def register(caller: Annotated[Principal, Depends(pages.who)]) -> Response:
+    def register(caller: Caller) -> Response:
         if not caller.roles & {"verified", "tenant"}:
             return RedirectResponse(PATH, 303)
         return signed_in(pages, verification.register(caller.subject), "", "You are registered. Welcome.")

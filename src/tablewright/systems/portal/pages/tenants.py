@@ -6,26 +6,24 @@ Elsewhere: the states and who may change them (systems/portal/design/customers.p
 """
 
 from datetime import date
-from typing import Annotated, Any, get_args
+from typing import Any, get_args
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.edge import Principal
 from tablewright.edge.errors import CallerError, Refused
 from tablewright.edge.routes import gather
-from tablewright.pages.forms import Form, FormWrong, asked, posted
+from tablewright.pages.forms import Asked, Form, FormWrong, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing
 from tablewright.systems.portal import field_rules, rules
+from tablewright.systems.portal.access import Admin, admin, staff
 from tablewright.systems.portal.api import bodies
-from tablewright.systems.portal.api.router import actor_of
 from tablewright.systems.portal.errors import Changed
 from tablewright.systems.portal.model import AuditEntry, Status, Tenant
 from tablewright.systems.portal.pages.forms import (
     TypedTenant,
     form_of_stored,
     refused,
-    status_of,
     too_late,
     typed,
     version_of,
@@ -69,8 +67,8 @@ def _lists(pages: PortalPages) -> APIRouter:
     router = pages.router()
     tenants = pages.portal.tenants
 
-    @router.get("/tenants", dependencies=[Depends(pages.staff)])
-    def list_tenants(request: Request, form: Annotated[Form, Depends(asked)]) -> Response:
+    @router.get("/tenants", dependencies=[Depends(staff)])
+    def list_tenants(request: Request, form: Asked) -> Response:
         listing: Listing[Any] = Listing(())
         found: Found[Tenant] | None = None
         try:
@@ -90,7 +88,7 @@ def _lists(pages: PortalPages) -> APIRouter:
             status=422 if form.is_wrong else 200,
         )  # fmt: skip
 
-    @router.get("/tenants/new", dependencies=[Depends(pages.admin)])
+    @router.get("/tenants/new", dependencies=[Depends(admin)])
     def new_tenant(request: Request) -> Response:
         return show_new(request, Form())
 
@@ -100,18 +98,14 @@ def _lists(pages: PortalPages) -> APIRouter:
         )
 
     @router.post("/tenants/new")
-    def create_tenant(
-        request: Request,
-        caller: Annotated[Principal, Depends(pages.admin)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def create_tenant(request: Request, actor: Admin, form: Posted) -> Response:
         try:
             new = typed(form, bodies.NewTenant, field_rules.tenant_mistakes)
-            made = tenants.create(new.email, new.organization_name, new.destination_email, actor_of(caller))
+            made = tenants.create(new.email, new.organization_name, new.destination_email, actor)
         except FormWrong as wrong:
             return show_new(request, wrong.form, 422)
         except CallerError as mistake:
-            return show_new(request, refused(form, mistake), status_of(mistake))
+            return show_new(request, refused(form, mistake), mistake.status)
         return pages.console.go(f"{LIST}/{made.id}", f"Customer {made.email} created.")
 
     return router
@@ -145,44 +139,35 @@ def _one(pages: PortalPages) -> APIRouter:
     router = pages.router()
     tenants = pages.portal.tenants
 
-    @router.get("/tenants/{id}", dependencies=[Depends(pages.staff)])
+    @router.get("/tenants/{id}", dependencies=[Depends(staff)])
     def tenant(request: Request, id: str) -> Response:
         return tenant_page(pages, request, tenants.get(id))
 
     @router.post("/tenants/{id}/status")
-    def move(
-        request: Request,
-        id: str,
-        caller: Annotated[Principal, Depends(pages.admin)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def move(request: Request, id: str, actor: Admin, form: Posted) -> Response:
         """Change the status. A forced change has its own field for the reason."""
         forced = form.is_ticked("override")
         name = "why" if forced else "reason"
         try:
             moved = tenants.move(
-                id, _status(form, "to" if forced else "status"), actor_of(caller), override=forced,
+                id, _status(form, "to" if forced else "status"), actor, override=forced,
                 reason=_reason(form, name, needed=forced), expected=version_of(form),
             )  # fmt: skip
         except CallerError as mistake:
             again = Form(form.values).wrong(name if mistake.field == "reason" else "", mistake.message)
-            return tenant_page(pages, request, tenants.get(id), _whole(again), status_of(mistake))
+            return tenant_page(pages, request, tenants.get(id), _whole(again), mistake.status)
         return pages.console.go(f"{LIST}/{id}", f"Status changed to {moved.status.lower()}.")
 
     @router.post("/tenants/{id}/delete")
-    def delete(
-        id: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
-    ) -> Response:
-        tenants.change(id, {"active": False}, actor_of(caller), version_of(form))
+    def delete(id: str, actor: Admin, form: Posted) -> Response:
+        tenants.change(id, {"active": False}, actor, version_of(form))
         return pages.console.go(
             f"{LIST}/{id}", "Deleted. You can restore this customer here at any time.", "note"
         )
 
     @router.post("/tenants/{id}/restore")
-    def restore(
-        id: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
-    ) -> Response:
-        tenants.restore(id, actor_of(caller), version_of(form))
+    def restore(id: str, actor: Admin, form: Posted) -> Response:
+        tenants.restore(id, actor, version_of(form))
         return pages.console.go(f"{LIST}/{id}", "Restored.")
 
     return router
@@ -235,54 +220,44 @@ def _changes(pages: PortalPages) -> APIRouter:
         found = too_late(pages.portal, "tenants", id, stored, form, pages.actor(request))
         return show(request, stored, name, found.form, 412, found.changes_since)
 
-    @router.get("/tenants/{id}/edit", dependencies=[Depends(pages.admin)])
+    @router.get("/tenants/{id}/edit", dependencies=[Depends(admin)])
     def edit(request: Request, id: str) -> Response:
         tenant = tenants.get(id)
         return show(request, tenant, "tenant_edit", stored_form(request, tenant))
 
     @router.post("/tenants/{id}/edit")
-    def save(
-        request: Request,
-        id: str,
-        caller: Annotated[Principal, Depends(pages.admin)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def save(request: Request, id: str, actor: Admin, form: Posted) -> Response:
         try:
             given = typed(form, TypedTenant, field_rules.tenant_mistakes)
             changes = {
                 "organization_name": given.organization_name,
                 "destination_email": given.destination_email,
             }
-            tenants.change(id, changes, actor_of(caller), version_of(form))
+            tenants.change(id, changes, actor, version_of(form))
         except FormWrong as wrong:
             return show(request, tenants.get(id), "tenant_edit", wrong.form, 422)
         except Changed:
             return late(request, id, "tenant_edit", form)
         except CallerError as mistake:
             again = refused(form, mistake)
-            return show(request, tenants.get(id), "tenant_edit", again, status_of(mistake))
+            return show(request, tenants.get(id), "tenant_edit", again, mistake.status)
         return pages.console.go(f"{LIST}/{id}", "Saved.")
 
-    @router.get("/tenants/{id}/email", dependencies=[Depends(pages.admin)])
+    @router.get("/tenants/{id}/email", dependencies=[Depends(admin)])
     def new_email(request: Request, id: str) -> Response:
         tenant = tenants.get(id)
         form = stored_form(request, tenant)
         return show(request, tenant, "tenant_email", Form({**form.values, "email": ""}))
 
     @router.post("/tenants/{id}/email")
-    def change_email(
-        request: Request,
-        id: str,
-        caller: Annotated[Principal, Depends(pages.admin)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def change_email(request: Request, id: str, actor: Admin, form: Posted) -> Response:
         try:
-            changed = tenants.change_email(id, form.get("email"), actor_of(caller), version_of(form))
+            changed = tenants.change_email(id, form.get("email"), actor, version_of(form))
         except Changed:
             return late(request, id, "tenant_email", form)
         except CallerError as mistake:
             again = refused(form, mistake)
-            return show(request, tenants.get(id), "tenant_email", again, status_of(mistake))
+            return show(request, tenants.get(id), "tenant_email", again, mistake.status)
         return pages.console.go(f"{LIST}/{id}", f"E-mail address changed to {changed.email}.")
 
     return router
@@ -307,22 +282,17 @@ def _privacy(pages: PortalPages) -> APIRouter:
             mails=len(kept["messages"]),
         )
 
-    @router.get("/tenants/{id}/erase", dependencies=[Depends(pages.admin)])
+    @router.get("/tenants/{id}/erase", dependencies=[Depends(admin)])
     def ask(request: Request, id: str) -> Response:
         return show(request, tenants.get(id), Form())
 
     @router.post("/tenants/{id}/erase")
-    def erase(
-        request: Request,
-        id: str,
-        caller: Annotated[Principal, Depends(pages.admin)],
-        form: Annotated[Form, Depends(posted)],
-    ) -> Response:
+    def erase(request: Request, id: str, actor: Admin, form: Posted) -> Response:
         try:
             given = typed(form, bodies.Reason)
         except FormWrong as wrong:
             return show(request, tenants.get(id), wrong.form, 422)
-        tenants.erase(id, actor_of(caller), given.reason)
+        tenants.erase(id, actor, given.reason)
         return pages.console.go(f"{LIST}/{id}", "The customer's personal data was erased.", "note")
 
     return router

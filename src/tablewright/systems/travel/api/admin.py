@@ -8,35 +8,37 @@ from datetime import timedelta
 from itertools import chain, islice
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from tablewright.edge import Principal
 from tablewright.edge.errors import BadRequest, NotFound
+from tablewright.kit.http import view_of
+from tablewright.systems.travel.access import Admin
 from tablewright.systems.travel.api import admin_bodies, bodies
-from tablewright.systems.travel.api.common import After, Doors, PageSize
+from tablewright.systems.travel.api.bodies import After, PageSize
 from tablewright.systems.travel.model import REGION_TYPES, OpenStatus
 from tablewright.systems.travel.travel import Travel
 
 ERASURES_AT_MOST = 500
 
 
-def admin(travel: Travel, doors: Doors) -> APIRouter:
+def admin(travel: Travel) -> APIRouter:
     api = APIRouter(prefix="/admin", tags=["admin"])
     accounts, repository, places = travel.accounts, travel.repository, travel.places
 
     @api.get("/operations")
     def operations(
-        caller: Annotated[Principal, Depends(doors.admin)],
+        caller: Admin,
         status: Annotated[OpenStatus, Query()] = "failed",
         size: PageSize = None,
         after: After = None,
     ) -> bodies.Listed[admin_bodies.AdminOperation]:
         """Operations of all travellers that were refused or are in conflict, the oldest first."""
         page = travel.sync.by_status(status, caller.subject, size, after)
-        return bodies.listed(page, [admin_bodies.admin_operation(operation) for operation in page.items])
+        return bodies.listed(page, admin_bodies.admin_operation)
 
     @api.get("/geography")
-    def geography(caller: Annotated[Principal, Depends(doors.admin)]) -> admin_bodies.GeographyView:
+    def geography(caller: Admin) -> admin_bodies.GeographyView:
         """The geography of this server, and the published one."""
         return admin_bodies.GeographyView(
             data_version=places.data_version,
@@ -46,14 +48,12 @@ def admin(travel: Travel, doors: Doors) -> APIRouter:
         )
 
     @api.post("/geography:publish")
-    def publish(caller: Annotated[Principal, Depends(doors.admin)]) -> admin_bodies.Published:
+    def publish(caller: Admin) -> admin_bodies.Published:
         """Publish the geography of this server, if the table has another version."""
         return admin_bodies.Published(written=places.publish(), data_version=places.data_version)
 
     @api.post("/users:find")
-    def find_user(
-        body: admin_bodies.LookupBody, caller: Annotated[Principal, Depends(doors.admin)]
-    ) -> admin_bodies.AdminUser:
+    def find_user(body: admin_bodies.LookupBody, caller: Admin) -> admin_bodies.AdminUser:
         """An account by its address or the keyed hash of it. In the body, so that no log has it."""
         if (body.email is None) == (body.email_hmac is None):
             raise BadRequest("INVALID_FIELD", "Send either email or email_hmac.", "email")
@@ -66,7 +66,7 @@ def admin(travel: Travel, doors: Doors) -> APIRouter:
         return seen(user_id, caller)
 
     @api.get("/users/{user_id}")
-    def get_user(user_id: str, caller: Annotated[Principal, Depends(doors.admin)]) -> admin_bodies.AdminUser:
+    def get_user(user_id: str, caller: Admin) -> admin_bodies.AdminUser:
         return seen(user_id, caller)
 
     def seen(user_id: str, caller: Principal) -> admin_bodies.AdminUser:
@@ -75,34 +75,31 @@ def admin(travel: Travel, doors: Doors) -> APIRouter:
         return found
 
     @api.post("/users/{user_id}:minor")
-    def set_minor(
-        user_id: str, body: admin_bodies.MinorBody, caller: Annotated[Principal, Depends(doors.admin)]
-    ) -> admin_bodies.AdminUser:
+    def set_minor(user_id: str, body: admin_bodies.MinorBody, caller: Admin) -> admin_bodies.AdminUser:
         """Mark an account as a child's, or as an adult's."""
         accounts.set_minor(user_id, body.is_minor, caller.subject, "admin")
         return seen(user_id, caller)
 
     @api.post("/users/{user_id}:recount")
-    def recount(user_id: str, caller: Annotated[Principal, Depends(doors.admin)]) -> dict[str, bool]:
+    def recount(user_id: str, caller: Admin) -> dict[str, bool]:
         """Recount everything, and correct the counters."""
         repository.profile(user_id)
         return {"was_wrong": travel.statistics.repair(user_id) is not None}
 
     @api.delete("/users/{user_id}", status_code=202)
-    def erase_user(user_id: str, caller: Annotated[Principal, Depends(doors.admin)]) -> bodies.ErasureView:
+    def erase_user(user_id: str, caller: Admin) -> bodies.ErasureView:
         """Erase an account in a week, at its owner's request."""
-        erasure = travel.privacy.ask(user_id, caller.subject, role="admin")
-        return bodies.ErasureView(erases_at=erasure.due_at)
+        return bodies.ErasureView(erases_at=travel.privacy.ask(user_id, caller.subject, role="admin").due_at)
 
     @api.get("/erasures")
-    def erasures(caller: Annotated[Principal, Depends(doors.admin)]) -> list[admin_bodies.AdminErasure]:
+    def erasures(caller: Admin) -> list[admin_bodies.AdminErasure]:
         """What is asked for, the earliest first; then what was done, the last first."""
         until = repository.now() + timedelta(days=365)
         found = islice(chain(travel.privacy.erasures(until=until), travel.privacy.erased()), ERASURES_AT_MOST)
-        return [admin_bodies.admin_erasure(erasure) for erasure in found]
+        return [view_of(admin_bodies.AdminErasure, erasure) for erasure in found]
 
     @api.post("/erasures:apply")
-    def apply_deletions(caller: Annotated[Principal, Depends(doors.admin)]) -> dict[str, int]:
+    def apply_deletions(caller: Admin) -> dict[str, int]:
         """After a copy of the table was restored: erase again the accounts erased since it was made."""
         return {"came_back": travel.privacy.apply_deletions()}
 

@@ -7,16 +7,10 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from tablewright.systems.travel.api.bodies import Body, DeviceView, OperationView, device_view, operation_view
+from tablewright.kit.http import view_of
+from tablewright.systems.travel.api.bodies import Body, DeviceView, OperationView, device_view
 from tablewright.systems.travel.geography.regions import GeoRelease
-from tablewright.systems.travel.model import (
-    Device,
-    Erasure,
-    Operation,
-    Profile,
-    RegionType,
-    Value,
-)
+from tablewright.systems.travel.model import Device, Operation, Profile, RegionType, Value
 
 
 class AdminOperation(OperationView):
@@ -25,10 +19,7 @@ class AdminOperation(OperationView):
 
 def admin_operation(operation: Operation) -> AdminOperation:
     """What went wrong, without the contents: an admin must not see notes."""
-    view = operation_view(operation).model_dump()
-    return AdminOperation(
-        **{**view, "entity_data": {}, "conflict_details": _fields_of(operation), "user_id": operation.user_id}
-    )
+    return view_of(AdminOperation, operation, entity_data={}, conflict_details=_fields_of(operation))
 
 
 def _fields_of(operation: Operation) -> dict[str, JsonValue] | None:
@@ -53,9 +44,8 @@ class AdminUser(Value):
 
 
 def admin_user(profile: Profile, devices: list[Device]) -> AdminUser:
-    same = {name: getattr(profile, name) for name in AdminUser.model_fields if hasattr(profile, name)}
     shown = [device_view(device, None) for device in devices]
-    return AdminUser(**same, feed_version=profile.sync_version, devices=shown)
+    return view_of(AdminUser, profile, feed_version=profile.sync_version, devices=shown)
 
 
 class LookupBody(Body):
@@ -88,7 +78,3 @@ class AdminErasure(Value):
     begun_at: datetime | None
     done_at: datetime | None
     items: int
-
-
-def admin_erasure(erasure: Erasure) -> AdminErasure:
-    return AdminErasure(**{name: getattr(erasure, name) for name in AdminErasure.model_fields})

@@ -1,16 +1,14 @@
 """`/auth/...`: signing in with Apple or by mail, the next token, signing out."""
 
-from typing import Annotated
-
 from fastapi import APIRouter, Depends, Request
 
 from tablewright.edge import Problem, RateLimiter, limit_rate
 from tablewright.edge.rate_limit import network_of
 from tablewright.kit.code_requesters import RequestOrigin
+from tablewright.systems.travel.access import Traveller
 from tablewright.systems.travel.account.accounts import Proved
 from tablewright.systems.travel.account.apple import NONCE_LIVES, AppleVerifier
 from tablewright.systems.travel.api import bodies
-from tablewright.systems.travel.api.common import Doors, Traveller
 from tablewright.systems.travel.rules import check_id
 from tablewright.systems.travel.travel import Travel
 
@@ -28,7 +26,7 @@ def typed_by(request: Request, body: bodies.CodeBody) -> RequestOrigin:
     return RequestOrigin(network_of(request), (body.known_device,), body.ticket)
 
 
-def auth(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
+def auth(travel: Travel, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(tags=["auth"])
     pace = Depends(limit_rate(buckets, "sign-in", per_minute=30, burst=30))
     mail_pace = Depends(limit_rate(buckets, "sign-in-mail", per_minute=6, burst=10))
@@ -69,7 +67,7 @@ def auth(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         return bodies.signed_in_view(travel.accounts.refresh(body.refresh_token))
 
     @api.post("/auth/sign-out", status_code=204)
-    def sign_out(me: Annotated[Traveller, Depends(doors.traveller)]) -> None:
+    def sign_out(me: Traveller) -> None:
         """End this login; the device keeps what it has and may sign in again."""
         if me.session_id is not None:
             travel.sessions.sign_out(me.user_id, me.session_id)

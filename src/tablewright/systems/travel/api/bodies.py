@@ -5,14 +5,17 @@ numbers it calls versions, an answer says which one it has: `entity_version` or 
 Elsewhere: regions (region_bodies.py), what admins see (admin_bodies.py).
 """
 
-import json
+from collections.abc import Callable
 from datetime import date, datetime
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import orjson
-from pydantic import BaseModel, Field, JsonValue, model_validator
+from fastapi import Query, Request
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from tablewright.kit import http
 from tablewright.kit.code_requesters import KNOWN_DEVICE, TICKET
+from tablewright.kit.http import view_of
 from tablewright.mapping import Page as Found
 from tablewright.systems.travel.account.accounts import SignedIn
 from tablewright.systems.travel.account.devices import Gadget
@@ -20,6 +23,7 @@ from tablewright.systems.travel.account.privacy import BACKUPS
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import (
     AuthProvider,
+    Block,
     Device,
     MarkCountry,
     NotificationSettings,
@@ -38,7 +42,7 @@ from tablewright.systems.travel.model import (
     Visit,
 )
 from tablewright.systems.travel.places.public_profiles import PublicMap
-from tablewright.systems.travel.sync.operations import SCHEMA, Asked, Offer, Result
+from tablewright.systems.travel.sync.operations import SCHEMA, Asked, Offer
 
 T = TypeVar("T", bound=BaseModel)
 NOTES = "at most 500 code points"
@@ -49,17 +53,14 @@ def as_json(found: Any) -> bytes:
     return orjson.dumps(found)
 
 
-class Body(Value):
-    """What a caller sends. Half a surrogate pair passes for text in JSON, but no store or answer can carry it."""
+class Body(http.Body):
+    """A request body, with the document's names."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _is_text(cls, sent: Any) -> Any:
-        try:
-            json.dumps(sent, ensure_ascii=False, default=str).encode()
-        except UnicodeEncodeError:
-            raise ValueError("must be text that UTF-8 can carry") from None
-        return sent
+    model_config = ConfigDict(alias_generator=None)
+
+
+PageSize = Annotated[int | None, Query(alias="limit", description="how many at a time")]
+After = Annotated[str | None, Query(description="the token of the page before")]
 
 
 class Listed(Value, Generic[T]):
@@ -69,8 +70,14 @@ class Listed(Value, Generic[T]):
     after: str | None = None
 
 
-def listed(found: Found[Any], items: list[T]) -> Listed[T]:
-    return Listed(items=items, after=found.next)
+def listed(found: Found[Any], view: Callable[[Any], T]) -> Listed[T]:
+    return Listed(items=[view(item) for item in found.items], after=found.next)
+
+
+def root_of(request: Request) -> str:
+    """Where the API is, for addresses that are given out: everything up to /v1."""
+    before, version, _ = request.url.path.partition("/v1/")
+    return f"{before}{version.rstrip('/')}"
 
 
 # --- signing in ---
@@ -171,9 +178,13 @@ def me_view(profile: Profile) -> Me:
         LoginView(provider=login.provider, email=profile.email if login.provider == "email" else None)
         for login in profile.logins
     ]
-    same = {name: getattr(profile, name) for name in Me.model_fields if hasattr(profile, name)}
-    made = {"logins": logins, "feed_version": profile.sync_version}
-    return Me(**{**same, **made, "privacy_settings": profile.privacy_settings.in_effect})
+    return view_of(
+        Me,
+        profile,
+        logins=logins,
+        feed_version=profile.sync_version,
+        privacy_settings=profile.privacy_settings.in_effect,
+    )
 
 
 class MeChange(Body):
@@ -206,8 +217,7 @@ class DeviceView(Value):
 
 
 def device_view(device: Device, this: str | None) -> DeviceView:
-    same = {name: getattr(device, name) for name in DeviceView.model_fields if hasattr(device, name)}
-    return DeviceView(**same, is_this=device.device_id == this)
+    return view_of(DeviceView, device, is_this=device.device_id == this)
 
 
 class SignedInView(Value):
@@ -223,12 +233,11 @@ class SignedInView(Value):
 
 
 def signed_in_view(found: SignedIn, known_device: str = "") -> SignedInView:
-    return SignedInView(
+    return view_of(
+        SignedInView,
+        found,
         known_device=known_device,
-        token=found.token,
-        refresh_token=found.refresh_token,
         session_id=found.session.session_id,
-        is_new=found.is_new,
         user=me_view(found.profile),
         device=device_view(found.device, found.device.device_id),
     )
@@ -242,6 +251,10 @@ class ErasureView(Value):
 class BlockView(Value):
     user_id: str
     blocked_at: datetime
+
+
+def block_view(block: Block) -> BlockView:
+    return view_of(BlockView, block, user_id=block.blocked_id)
 
 
 class AuditView(Value):
@@ -291,7 +304,7 @@ class OperationView(Value):
 
 
 def operation_view(operation: Operation) -> OperationView:
-    return OperationView(**{name: getattr(operation, name) for name in OperationView.model_fields})
+    return view_of(OperationView, operation)
 
 
 # --- visits and figures ---
@@ -324,8 +337,7 @@ class VisitView(Value):
 
 
 def visit_view(visit: Visit) -> VisitView:
-    same = {name: getattr(visit, name) for name in VisitView.model_fields if hasattr(visit, name)}
-    return VisitView(**same, entity_version=visit.sync_version, feed_version=visit.server_version)
+    return view_of(VisitView, visit, entity_version=visit.sync_version, feed_version=visit.server_version)
 
 
 class Marked(Value):
@@ -337,10 +349,6 @@ class Marked(Value):
 
 class Unmarked(Value):
     feed_version: int | None
-
-
-def unmarked(result: Result) -> Unmarked:
-    return Unmarked(feed_version=result.server_version)
 
 
 class StatsView(Value):
@@ -366,9 +374,8 @@ class StatsView(Value):
 
 
 def stats_view(figures: Statistic, geography: Geography) -> StatsView:
-    same = {name: getattr(figures, name) for name in StatsView.model_fields if hasattr(figures, name)}
     of = {kind: geography.denominator(kind) for kind in geography.regions}
-    return StatsView(**same, feed_version=figures.server_version, of=of)
+    return view_of(StatsView, figures, feed_version=figures.server_version, of=of)
 
 
 # --- others ---
@@ -389,13 +396,11 @@ class PublicView(Value):
 
 def public_view(found: PublicMap, picture: str | None) -> PublicView:
     shown = {"region_type", "region_code", "region_name", "visited_date", "notes"}
-    return PublicView(
-        user_id=found.profile.user_id,
+    visits = [visit.model_dump(mode="json", include=shown, exclude_none=True) for visit in found.visits]
+    return view_of(
+        PublicView,
+        found.statistic,
         display_name=found.profile.display_name,
         profile_picture_url=picture,
-        countries_visited=found.statistic.countries_visited,
-        us_states_visited=found.statistic.us_states_visited,
-        canadian_provinces_visited=found.statistic.canadian_provinces_visited,
-        continents_visited=found.statistic.continents_visited,
-        visits=[visit.model_dump(mode="json", include=shown, exclude_none=True) for visit in found.visits],
+        visits=visits,
     )

@@ -1,5 +1,6 @@
 """The bodies of the API for regions: the geography, and visitor counts."""
 
+from tablewright.kit.http import view_of
 from tablewright.systems.travel.geography.regions import CONTINENTS, Region
 from tablewright.systems.travel.geography.shapes import Place
 from tablewright.systems.travel.model import RegionType, Value
@@ -33,16 +34,14 @@ class RegionView(Value):
 
 def region_view(region: Region, root: str) -> RegionView:
     """`root` is where the API is: addresses are made when they are given out (SK-D38)."""
-    fields = {name: value for name, value in region if name in RegionView.model_fields}
     border = f"{root}/regions/{region.region_type}/{region.region_code}/boundary"
     version = f"v={region.data_version}"
-    return RegionView(
-        **{
-            **fields,
-            "continent": CONTINENTS.get(region.continent_code or ""),
-            "boundary_url": f"{border}?level=high&{version}",
-            "boundary_simplified_url": f"{border}?level=low&{version}",
-        }
+    return view_of(
+        RegionView,
+        region,
+        continent=CONTINENTS.get(region.continent_code or ""),
+        boundary_url=f"{border}?level=high&{version}",
+        boundary_simplified_url=f"{border}?level=low&{version}",
     )
 
 

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.etags import mark, public_cache, unchanged
+from tablewright.systems.travel.access import TRAVEL, Traveller
 from tablewright.systems.travel.api import region_bodies as views
-from tablewright.systems.travel.api.bodies import as_json
-from tablewright.systems.travel.api.common import Doors, Traveller, root_of
+from tablewright.systems.travel.api.bodies import as_json, root_of
 from tablewright.systems.travel.geography.borders import Level
 from tablewright.systems.travel.model import REGION_TYPES, RegionType
 from tablewright.systems.travel.travel import Travel
@@ -22,10 +22,10 @@ Types = Annotated[list[RegionType] | None, Query(alias="type")]
 Asked = Annotated[str | None, Query(alias="v", description="the data_version: then it may be kept for ever")]
 
 
-def regions(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
+def regions(travel: Travel, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(prefix="/regions", tags=["regions"])
     places = travel.places
-    pace = Depends(limit_rate(buckets, "regions", per_minute=600, burst=600, identity=doors.anyone))
+    pace = Depends(limit_rate(buckets, "regions", per_minute=600, burst=600, identity=TRAVEL.caller))
 
     def kept(request: Request, response: Response, seconds: int, make: Callable[[], Any]) -> Any:
         """A response that any cache may keep for a while and then revalidate by the data version."""
@@ -117,11 +117,7 @@ def regions(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         return kept(request, response, keeping(version), make)
 
     @api.get("/{region_type}/{code}/visitors")
-    def visitors(
-        region_type: RegionType,
-        code: str,
-        who: Annotated[Traveller, Depends(doors.traveller)],
-    ) -> views.Visitors:
+    def visitors(region_type: RegionType, code: str, who: Traveller) -> views.Visitors:
         """How many share that they have been there, unless they are few."""
         return views.Visitors(count=travel.sharing.visitors(region_type, code))
 

@@ -5,8 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from tablewright.edge import RateLimiter, limit_rate
+from tablewright.systems.travel.access import TRAVEL, Traveller
 from tablewright.systems.travel.api import bodies
-from tablewright.systems.travel.api.common import After, Doors, PageSize, Traveller
+from tablewright.systems.travel.api.bodies import After, PageSize
 from tablewright.systems.travel.errors import ResyncRequired
 from tablewright.systems.travel.sync.feed import PAGE
 from tablewright.systems.travel.sync.operations import SCHEMA, Pulled, Pushed, Result, Snapshot
@@ -15,19 +16,19 @@ from tablewright.systems.travel.travel import Travel
 Schema = Annotated[int, Query(description="the protocol version of the app")]
 
 
-def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
+def sync(travel: Travel, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(prefix="/sync", tags=["sync"])
-    pace = Depends(limit_rate(buckets, "pull", per_minute=240, burst=240, identity=doors.anyone))
+    pace = Depends(limit_rate(buckets, "pull", per_minute=240, burst=240, identity=TRAVEL.caller))
 
     @api.post("/push")
-    def push(body: bodies.PushBody, who: Annotated[Traveller, Depends(doors.traveller)]) -> Pushed:
+    def push(body: bodies.PushBody, who: Traveller) -> Pushed:
         """Apply the operations of a device; one result for each. Safe to repeat."""
         at = (body.since, body.seal)
         return travel.sync.push(who.user_id, who.device, body.operations, *at, schema=body.schema_)
 
     @api.get("/pull", dependencies=[pace])
     def pull(
-        who: Annotated[Traveller, Depends(doors.traveller)],
+        who: Traveller,
         since: int = 0,
         seal: Annotated[str | None, Query(description="the seal that came with `since`")] = None,
         limit: int = PAGE,
@@ -42,33 +43,26 @@ def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         return found
 
     @api.get("/snapshot", dependencies=[pace])
-    def snapshot(
-        who: Annotated[Traveller, Depends(doors.traveller)],
-        after: After = None,
-        limit: int = PAGE,
-        schema: Schema = SCHEMA,
-    ) -> Snapshot:
+    def snapshot(who: Traveller, after: After = None, limit: int = PAGE, schema: Schema = SCHEMA) -> Snapshot:
         """Everything, page after page; then pull from `as_of`."""
         return travel.feed.snapshot(who.user_id, who.device, after, size=limit, schema=schema)
 
     @api.get("/conflicts")
     def conflicts(
-        who: Annotated[Traveller, Depends(doors.traveller)], size: PageSize = None, after: After = None
+        who: Traveller, size: PageSize = None, after: After = None
     ) -> bodies.Listed[bodies.OperationView]:
         """Open conflicts between my devices, with both versions; the latest first."""
         page = travel.sync.conflicts(who.user_id, size, after)
-        return bodies.listed(page, [bodies.operation_view(operation) for operation in page.items])
+        return bodies.listed(page, bodies.operation_view)
 
     @api.post("/conflicts/{operation_id}:resolve")
-    def resolve(
-        operation_id: str, body: bodies.ResolveBody, who: Annotated[Traveller, Depends(doors.traveller)]
-    ) -> Result:
+    def resolve(operation_id: str, body: bodies.ResolveBody, who: Traveller) -> Result:
         """Keep the current version, use the other one, or write another. Refused if it was changed since."""
         return travel.sync.resolve(who.user_id, operation_id, body.choice, body.data, body.versions)
 
     @api.get("/operations")
     def operations(
-        who: Annotated[Traveller, Depends(doors.traveller)],
+        who: Traveller,
         device_id: Annotated[str | None, Query(description="only those of one device")] = None,
         only_open: Annotated[bool, Query(alias="open", description="only refused and in conflict")] = False,
         size: PageSize = None,
@@ -76,6 +70,6 @@ def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     ) -> bodies.Listed[bodies.OperationView]:
         """The operations of my devices in the last 30 days, the latest first."""
         page = travel.sync.operations(who.user_id, device_id, size, after, only_open=only_open)
-        return bodies.listed(page, [bodies.operation_view(operation) for operation in page.items])
+        return bodies.listed(page, bodies.operation_view)
 
     return api

@@ -6,20 +6,22 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.etags import mark, unchanged
+from tablewright.kit.http import VersionRead
+from tablewright.systems.travel.access import TRAVEL, Traveller, TravellerLogin
 from tablewright.systems.travel.api import bodies
-from tablewright.systems.travel.api.common import After, Doors, IfMatch, PageSize, Traveller, expected
+from tablewright.systems.travel.api.bodies import After, PageSize
 from tablewright.systems.travel.model import RegionType
 from tablewright.systems.travel.travel import Travel
 
 
-def visits(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
+def visits(travel: Travel, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(tags=["visits"])
     service = travel.visits
-    pace = Depends(limit_rate(buckets, "marks", per_minute=240, burst=400, identity=doors.anyone))
+    pace = Depends(limit_rate(buckets, "marks", per_minute=240, burst=400, identity=TRAVEL.caller))
 
     @api.get("/visits")
     def list_visits(
-        who: Annotated[Traveller, Depends(doors.traveller)],
+        who: Traveller,
         region_type: Annotated[RegionType | None, Query(alias="type")] = None,
         recent: Annotated[int | None, Query(ge=1, le=100, description="only this many of the latest")] = None,
         size: PageSize = None,
@@ -31,20 +33,17 @@ def visits(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         if region_type is None:
             return bodies.Listed(items=[bodies.visit_view(it) for it in service.all(who.user_id)])
         page = service.of_type(who.user_id, region_type, size, after)
-        return bodies.listed(page, [bodies.visit_view(it) for it in page.items])
+        return bodies.listed(page, bodies.visit_view)
 
-    def shown(who: Traveller, region_type: RegionType, code: str, response: Response) -> bodies.VisitView:
+    def shown(
+        who: TravellerLogin, region_type: RegionType, code: str, response: Response
+    ) -> bodies.VisitView:
         visit = service.one(who.user_id, region_type, code)
         mark(response, visit.sync_version)
         return bodies.visit_view(visit)
 
     @api.get("/visits/{region_type}/{code}")
-    def get_visit(
-        region_type: RegionType,
-        code: str,
-        response: Response,
-        who: Annotated[Traveller, Depends(doors.traveller)],
-    ) -> bodies.VisitView:
+    def get_visit(region_type: RegionType, code: str, response: Response, who: Traveller) -> bodies.VisitView:
         return shown(who, region_type, code, response)
 
     @api.put("/visits/{region_type}/{code}", dependencies=[pace])
@@ -52,29 +51,25 @@ def visits(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         region_type: RegionType,
         code: str,
         response: Response,
-        who: Annotated[Traveller, Depends(doors.traveller)],
+        who: Traveller,
+        version: VersionRead,
         body: bodies.VisitBody | None = None,
-        match: IfMatch = None,
     ) -> bodies.Marked:
         """Mark a place, or change the sent fields, on all my devices. A state may offer its country."""
         fields = body.fields() if body is not None else {}
-        result = service.mark(who.user_id, region_type, code, fields, expected(match))
+        result = service.mark(who.user_id, region_type, code, fields, version)
         return bodies.Marked(visit=shown(who, region_type, code, response), offers=result.offers)
 
     @api.delete("/visits/{region_type}/{code}", dependencies=[pace])
     def unmark_place(
-        region_type: RegionType,
-        code: str,
-        who: Annotated[Traveller, Depends(doors.traveller)],
-        match: IfMatch = None,
+        region_type: RegionType, code: str, who: Traveller, version: VersionRead
     ) -> bodies.Unmarked:
         """Remove a mark, on all my devices."""
-        return bodies.unmarked(service.unmark(who.user_id, region_type, code, expected(match)))
+        result = service.unmark(who.user_id, region_type, code, version)
+        return bodies.Unmarked(feed_version=result.server_version)
 
     @api.get("/stats", response_model=bodies.StatsView)
-    def stats(
-        request: Request, response: Response, who: Annotated[Traveller, Depends(doors.traveller)]
-    ) -> bodies.StatsView | Response:
+    def stats(request: Request, response: Response, who: Traveller) -> bodies.StatsView | Response:
         """The figures, as of the last change."""
         found = travel.statistics.of(who.user_id)
         version = f"{found.server_version}-{found.calculation_date}-{found.data_version}"

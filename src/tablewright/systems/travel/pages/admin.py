@@ -14,9 +14,10 @@ from tablewright.edge.errors import CallerError
 from tablewright.pages.area import Nav
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
+from tablewright.systems.travel.access import ADMIN
 from tablewright.systems.travel.api.admin_bodies import admin_operation
 from tablewright.systems.travel.model import REGION_TYPES, OpenStatus
-from tablewright.systems.travel.pages.page import ADMIN, HOME, TravelPages
+from tablewright.systems.travel.pages.page import HOME, TravelPages
 
 ADMIN_PAGES = (
     Nav("Sync", "sync", (ADMIN,), icon="sync"),

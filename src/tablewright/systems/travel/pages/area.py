@@ -10,12 +10,13 @@ from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.routes import gather
 from tablewright.pages.area import Area, Nav
 from tablewright.pages.layout import Console
+from tablewright.systems.travel.access import ADMIN
 from tablewright.systems.travel.pages.admin import ADMIN_PAGES, add_admin
 from tablewright.systems.travel.pages.conflicts import add_conflicts
 from tablewright.systems.travel.pages.devices import add_devices
 from tablewright.systems.travel.pages.import_export import add_import_export
 from tablewright.systems.travel.pages.map import map_router
-from tablewright.systems.travel.pages.page import ADMIN, pages_of
+from tablewright.systems.travel.pages.page import pages_of
 from tablewright.systems.travel.pages.places import add_places
 from tablewright.systems.travel.pages.search import finder
 from tablewright.systems.travel.pages.settings import add_settings

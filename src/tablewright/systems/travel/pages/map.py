@@ -15,10 +15,11 @@ import orjson
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge.etags import mark, public_cache, unchanged
+from tablewright.systems.travel.access import ADMIN
 from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.geography.regions import Geography, Region
 from tablewright.systems.travel.model import REGION_TYPES, Profile
-from tablewright.systems.travel.pages.page import ADMIN, HOME, TravelPages
+from tablewright.systems.travel.pages.page import HOME, TravelPages
 from tablewright.systems.travel.rules import COUNTERS
 from tablewright.systems.travel.sync.operations import user_state, visit_state
 

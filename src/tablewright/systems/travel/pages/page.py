@@ -1,8 +1,7 @@
 """What every page of Skratch needs: the service, the console, and the traveller whose map it is.
 
-Must hold: the traveller comes from the login alone, and a login that was ended on the list of devices opens nothing.
-A signed-in person without a map (an admin, a user of another system) reads how to get one.
-Elsewhere: shared texts (words.py).
+Must hold: a signed-in person without a map (an admin, a user of another system) reads how to get one.
+Elsewhere: whose map it is (access.py), shared texts (words.py).
 """
 
 from collections.abc import Mapping
@@ -12,27 +11,19 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 
-from tablewright.edge import ANYONE, Principal, require
-from tablewright.edge.errors import CallerError, NotFound, Unauthenticated, problem_for
+from tablewright.edge import Principal
+from tablewright.edge.errors import CallerError, NotFound, problem_for
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.pages.forms import Form
 from tablewright.pages.layout import Console
 from tablewright.pages.system_pages import SystemPages
+from tablewright.systems.travel import access
 from tablewright.systems.travel.geography.regions import CONTINENTS, Region
 from tablewright.systems.travel.model import SERVER, Profile, RegionType
 from tablewright.systems.travel.pages import words as texts
 from tablewright.systems.travel.travel import Travel
 
 HOME = "/console/travel"
-ADMIN = "admin"
-
-
-class NoMap(NotFound):
-    """The signed-in person is not a traveller."""
-
-    def __init__(self) -> None:
-        words = "You don't have a map, because this login is not a traveller's. Sign in as a traveller to see a map."
-        super().__init__("MAP", words)
 
 
 @dataclass(frozen=True)
@@ -41,9 +32,14 @@ class TravelPages(SystemPages):
 
     folder = "travel"
 
+    # The access checks of its routes.
+    signed_in = staticmethod(access.signed_in)
+    admin = staticmethod(access.admin)
+
     travel: Travel
-    signed_in: FindPrincipal
-    admin: FindPrincipal
+
+    def access(self) -> Any:
+        return access.TRAVEL.of(self.travel, self.who)
 
     def router(self, *guards: FindPrincipal) -> APIRouter:
         """A router whose pages all need what the guards ask for."""
@@ -60,10 +56,7 @@ class TravelPages(SystemPages):
 
     def traveller(self, request: Request) -> Profile:
         """Whose map it is."""
-        try:
-            return self.travel.repository.profile(self.caller(request).subject)
-        except NotFound:
-            raise NoMap from None
+        return access.own_map(self.travel, self.caller(request))
 
     def has_map(self, caller: Principal) -> bool:
         try:
@@ -92,27 +85,7 @@ class TravelPages(SystemPages):
 
 
 def pages_of(travel: Travel, console: Console, who: FindPrincipal) -> TravelPages:
-    live = live_login(travel, who)
-    return TravelPages(
-        console, live, travel, signed_in=require(live), admin=require(live, ADMIN, code="ADMIN_ONLY")
-    )
-
-
-def live_login(travel: Travel, who: FindPrincipal) -> FindPrincipal:
-    """A dependency: the caller. A login whose device was signed out counts as not signed in; the reason is noted."""
-
-    def found(request: Request) -> Principal:
-        caller = who(request)
-        try:
-            if caller.is_known:
-                travel.sessions.of_login(caller.subject, caller.claims)
-        except Unauthenticated as ended:
-            request.state.login_refusal = problem_for(ended)
-            request.state.principal = ANYONE
-            return ANYONE
-        return caller
-
-    return found
+    return TravelPages(console, access.live_login(travel, who), travel)
 
 
 def refused(form: Form, mistake: CallerError) -> Form:

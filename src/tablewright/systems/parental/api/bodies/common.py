@@ -1,85 +1,45 @@
-"""Times, bodies and pages: the parts of all requests and responses."""
+"""Sizes of pages and ends of ranges, as parental controls read them in queries."""
 
-import json
-import re
-from contextlib import suppress
-from datetime import date, datetime, timedelta
-from typing import Annotated, Any, Generic, TypeVar
+from datetime import datetime, timedelta
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ValidationInfo, model_validator
-from pydantic.alias_generators import to_camel
+from fastapi import Query
+from pydantic import AfterValidator, BeforeValidator
 
-from tablewright.edge.errors import BadRequest
+from tablewright.edge.problems import bad_request
+from tablewright.kit.http import moment_of
 from tablewright.kit.tables import TICK
-from tablewright.systems.parental.model import Value
 
-T = TypeVar("T", bound=BaseModel)
+# One for every list but what was done and what failed (PC-21), though the store could give more of some.
+LARGEST_PAGE, LARGEST_HISTORY_PAGE = 100, 200
 SECOND = timedelta(seconds=1)
 
 
-# --- dates and times ---
+def _page_size(size: int | None, at_most: int) -> int | None:
+    if size is not None and not 1 <= size <= at_most:
+        raise bad_request("INVALID_PAGE_SIZE", f"A page can have 1 to {at_most} entries.", "pageSize")
+    return size
 
 
-def day_of(value: Any, field: str) -> date | None:
-    """An ISO date as text; a number of seconds is refused."""
-    if value is None or isinstance(value, date):
-        return value
-    if isinstance(value, str) and re.fullmatch(r"(?a:\d{4}-\d\d-\d\d)", value):
-        with suppress(ValueError):
-            return date.fromisoformat(value)
-    raise BadRequest("INVALID_DATE", f"{field} must be a date such as 2030-06-01.", field)
-
-
-def moment_of(value: Any, field: str) -> datetime | None:
-    """A time with its zone; else INVALID_DATE."""
-    if value is None or isinstance(value, datetime):
-        return value
-    if isinstance(value, str):
-        with suppress(ValueError):
-            found = datetime.fromisoformat(value)
-            if found.tzinfo is not None and 2000 <= found.year < 9000:
-                return found
-    words = f"{field} must be a time with its zone, such as 2030-06-01T00:00:00Z."
-    raise BadRequest("INVALID_DATE", words, field)
-
-
-def through(value: Any, field: str) -> datetime | None:
-    """The same as the end of a range: a time without fractions is the whole of that second, which is in it (PC-22)."""
-    found = moment_of(value, field)
+def _through(value: Any) -> datetime | None:
+    """The end of a range: a time without fractions is the whole of that second, which is in it (PC-22)."""
+    found = moment_of(value, "to")
     is_second = isinstance(value, str) and "." not in value and "," not in value
     return found + (SECOND - TICK) if found is not None and is_second else found
 
 
-def _moment(value: Any, info: ValidationInfo) -> datetime | None:
-    return moment_of(value, to_camel(info.field_name or "time"))
-
-
-Moment = Annotated[datetime | None, BeforeValidator(_moment)]
-
-
-# --- bodies ---
-
-
-class Body(Value):
-    """What a caller sends. Half a surrogate pair passes for text in JSON, but no store or answer can carry it."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _is_text(cls, sent: Any) -> Any:
-        try:
-            json.dumps(sent, ensure_ascii=False, default=str).encode()
-        except UnicodeEncodeError:
-            raise ValueError("must be text that UTF-8 can carry") from None
-        return sent
-
-    def changes(self) -> dict[str, Any]:
-        """The fields that were sent, by our names, without the version they are based on."""
-        return {name: getattr(self, name) for name in self.model_fields_set if name != "version"}
-
-
-class Page(Value, Generic[T]):
-    """One page of a list; `startAt` requests the next."""
-
-    items: list[T]
-    more_available: bool
-    start_at: str | None = None
+PageSize = Annotated[
+    int | None,
+    AfterValidator(lambda size: _page_size(size, LARGEST_PAGE)),
+    Query(alias="pageSize", description=f"1 to {LARGEST_PAGE}; the default depends on the list"),
+]
+HistoryPageSize = Annotated[
+    int | None,
+    AfterValidator(lambda size: _page_size(size, LARGEST_HISTORY_PAGE)),
+    Query(alias="pageSize", description=f"1 to {LARGEST_HISTORY_PAGE}; 50 if not given"),
+]
+Through = Annotated[
+    datetime | None,
+    BeforeValidator(_through),
+    Query(alias="to", description="without fractions, that whole second is included"),
+]

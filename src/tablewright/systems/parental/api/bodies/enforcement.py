@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
+from tablewright.kit.http import view_of
 from tablewright.systems.parental.blocked.dashboard import Dashboard
 from tablewright.systems.parental.enforcement.plan import AppStatus
 from tablewright.systems.parental.model import Action, RuleMapping, RuleStatus, Value
@@ -30,7 +31,7 @@ class ActionView(Value):
 
 
 def action_view(action: Action) -> ActionView:
-    return ActionView(**{name: getattr(action, name) for name in ActionView.model_fields})
+    return view_of(ActionView, action)
 
 
 class FailureView(ActionView):
@@ -42,11 +43,9 @@ class FailureView(ActionView):
 
 
 def failure_view(action: Action) -> FailureView:
-    return FailureView(
-        **{name: getattr(action, name) for name in ActionView.model_fields},
-        failure_id=failure_id(action),
-        child=masked(action.child),
-        device_id=action.ftd_response.get("deviceId"),
+    device_id = action.ftd_response.get("deviceId")
+    return view_of(
+        FailureView, action, failure_id=failure_id(action), child=masked(action.child), device_id=device_id
     )
 
 
@@ -74,7 +73,7 @@ class RuleView(Value):
 
 
 def rule_view(rule: RuleMapping) -> RuleView:
-    return RuleView(**{name: getattr(rule, name) for name in RuleView.model_fields})
+    return view_of(RuleView, rule)
 
 
 class StatusView(Value):
@@ -89,14 +88,8 @@ class StatusView(Value):
 
 
 def status_view(status: AppStatus) -> StatusView:
-    return StatusView(
-        app_name=status.app,
-        state=status.state,
-        wanted=status.wanted,
-        reason=status.reason or None,
-        policy_ids=list(status.policy_ids),
-        since=status.since,
-    )
+    reason, policies = status.reason or None, list(status.policy_ids)
+    return view_of(StatusView, status, app_name=status.app, reason=reason, policy_ids=policies)
 
 
 def dashboard_view(figures: Dashboard) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from tablewright.systems.parental.api.bodies.common import Body, Moment
+from tablewright.kit.http import Body, Moment, view_of
 from tablewright.systems.parental.family.deletion import DeletionPlan
 from tablewright.systems.parental.model import (
     Child,
@@ -45,7 +45,7 @@ class FamilyView(Family):
 
 def family_view(family: Family, guardians: list[Guardian], subject: str) -> FamilyView:
     mine = next((guardian.role for guardian in guardians if guardian.subject == subject), None)
-    return FamilyView(**family.__dict__, guardians=guardians, my_role=mine)
+    return view_of(FamilyView, family, guardians=guardians, my_role=mine)
 
 
 class LeavingView(Value):
@@ -70,19 +70,15 @@ class FamilyDeletion(Value):
 
 
 def family_deletion(plan: DeletionPlan, backups: str) -> FamilyDeletion:
+    children = [
+        view_of(LeavingView, one, child_name=one.child.child_name, phone_number=one.child.phone)
+        for one in plan.children
+    ]
     return FamilyDeletion(
         name=plan.family.name,
         is_on_its_way=plan.family.closes_at is not None,
         closes_at=plan.closes_at,
-        children=[
-            LeavingView(
-                child_name=one.child.child_name,
-                phone_number=one.child.phone,
-                policies=one.policies,
-                rules=one.rules,
-            )
-            for one in plan.children
-        ],
+        children=children,
         guardians=[guardian.email for guardian in plan.guardians],
         invitations=[invitation.email for invitation in plan.invitations],
         backups=backups,
@@ -164,8 +160,7 @@ class ChildView(Value):
 
 
 def child_view(child: Child) -> ChildView:
-    names = set(ChildView.model_fields) & set(Child.model_fields)
-    return ChildView(**{name: getattr(child, name) for name in names}, phone_number=child.phone)
+    return view_of(ChildView, child, phone_number=child.phone)
 
 
 class Released(Value):

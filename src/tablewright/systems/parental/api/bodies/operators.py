@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tablewright.systems.parental.api.bodies.common import Body, Moment
+from tablewright.kit.http import Body, Moment, view_of
 from tablewright.systems.parental.blocked.events import Batch, Event
 from tablewright.systems.parental.blocked.ingest import Counted
 from tablewright.systems.parental.firewall.removal import RemovalPlan
@@ -42,7 +42,7 @@ class NewDevice(Body):
     secret_name: str | None = None
 
     def device(self) -> Device:
-        return Device(**{name: getattr(self, name) for name in type(self).model_fields})
+        return Device(**dict(self))
 
 
 class DeviceChange(Body):
@@ -107,13 +107,7 @@ class QuarantineView(Value):
 
 
 def quarantine_view(kept: Quarantined) -> QuarantineView:
-    return QuarantineView(
-        quarantine_id=kept.quarantine_id,
-        day=kept.day,
-        reason=kept.reason,
-        events=[_masked(event) for event in kept.events],
-        expires_at=kept.expires_at,
-    )
+    return view_of(QuarantineView, kept, events=[_masked(event) for event in kept.events])
 
 
 def _masked(event: dict[str, str]) -> dict[str, str]:
@@ -122,6 +116,4 @@ def _masked(event: dict[str, str]) -> dict[str, str]:
 
 def counted_view(counted: Counted) -> dict[str, int]:
     """The result of a batch, in blocked requests."""
-    return {
-        "counted": counted.counted, "repeated": counted.repeated, "quarantined": counted.quarantined
-    }  # fmt: skip
+    return {name: getattr(counted, name) for name in ("counted", "repeated", "quarantined")}

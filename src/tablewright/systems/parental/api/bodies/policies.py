@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from tablewright.edge.errors import BadRequest
-from tablewright.systems.parental.api.bodies.common import Body, Moment
+from tablewright.kit.http import Body, Moment, view_of
 from tablewright.systems.parental.enforcement.plan import AppStatus
 from tablewright.systems.parental.model import BlockedApp, OverrideKind, Policy, PolicyStatus, Value, Window
 from tablewright.systems.parental.policy.effective import Effective, Span, Why
@@ -59,13 +59,11 @@ class PolicyView(Value):
 
 
 def policy_view(policy: Policy) -> PolicyView:
-    names = set(PolicyView.model_fields) & set(Policy.model_fields)
-    return PolicyView(**{name: getattr(policy, name) for name in names})
+    return view_of(PolicyView, policy)
 
 
 def saved_view(saved: Saved) -> PolicyView:
-    notices = [NoticeView(code=one.code, field=one.field, message=one.message) for one in saved.notices]
-    return policy_view(saved.policy).model_copy(update={"notices": notices})
+    return view_of(PolicyView, saved.policy, notices=[view_of(NoticeView, one) for one in saved.notices])
 
 
 class Pause(Body):
@@ -131,9 +129,9 @@ def blocked_now(app: str, why: Why, status: AppStatus | None) -> BlockedNow:
 
 
 def effective_view(now: Effective, then: Effective | None, blocked: list[BlockedNow]) -> EffectiveView:
-    return EffectiveView(
-        at=now.at,
-        everything=now.everything,
+    return view_of(
+        EffectiveView,
+        now,
         blocked=blocked,
         allowed=list(now.allowed),
         next_change=then.at if then is not None else None,
@@ -152,10 +150,7 @@ class SpanView(Value):
 
 
 def span_view(span: Span) -> SpanView:
-    return SpanView(
-        start=span.start,
-        end=span.end,
-        app_name=span.app,
-        policy_ids=list(span.why.policy_ids),
-        override_id=span.why.override_id,
+    why = span.why
+    return view_of(
+        SpanView, span, app_name=span.app, policy_ids=list(why.policy_ids), override_id=why.override_id
     )

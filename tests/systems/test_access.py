@@ -1,0 +1,99 @@
+"""Every route of a system, of API and pages, has one of the access checks of the system or is listed as public."""
+
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute, iter_route_contexts
+
+from tablewright.app.runtime import open_app
+from tablewright.app.serve import app_of
+from tablewright.edge.identity.guards import needs_of
+from tablewright.systems.portal.access import Caller, OwnOrder
+
+SYSTEMS = ("parental", "portal", "travel")
+# Routes that anyone may call: what a shop window shows, the steps of signing in, what a signed link opens or a signed
+# event brings, and the geography.
+SIGN_IN = ("GET sign-in", "POST sign-in", "GET sign-in/code", "POST sign-in/code")
+PUBLIC_PAGES = {
+    "parental": SIGN_IN,
+    "portal": (
+        *SIGN_IN, "GET", "GET campaigns/{code}", "GET checkout", "POST checkout", "POST checkout/total",
+        "GET orders/{id}/pay", "POST orders/{id}/pay", "GET orders/{id}/placed", "GET register", "POST register",
+        "GET verify", "POST verify",
+    ),
+    "travel": (
+        *SIGN_IN, "GET offline", "GET offline/page", "GET regions.json", "GET travellers/{user_id}", "GET worker.js",
+    ),
+}  # fmt: skip
+PUBLIC_API = {
+    "parental": (),
+    "portal": (
+        "GET v1.0/campaigns", "GET v1.0/campaigns/{code}", "GET v1.0/products", "GET v1.0/products/{id}",
+        "GET v1.0/products/{id}/campaigns", "POST v1.0/checkout", "POST v1.0/checkout/preview",
+        "POST v1.0/payments/events", "POST v1.0/verification", "POST v1.0/verification/confirm",
+    ),
+    "travel": (
+        "GET v1/regions/bbox", "GET v1/regions/here", "GET v1/regions/lakes/topology", "GET v1/regions/search",
+        "GET v1/regions/{region_type}", "GET v1/regions/{region_type}/topology", "GET v1/regions/{region_type}/{code}",
+        "GET v1/regions/{region_type}/{code}/boundary", "POST v1/auth/apple", "POST v1/auth/apple:start",
+        "POST v1/auth/email:start", "POST v1/auth/email:verify", "POST v1/auth/refresh",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[FastAPI]:
+    with open_app(memory=True, seed=False, jobs=False) as runtime:
+        yield app_of(runtime)
+
+
+def routes_below(app: FastAPI, prefix: str) -> dict[str, Dependant]:
+    """Method and path of each route below a prefix, with its dependencies."""
+    found = {}
+    for route in iter_route_contexts(app.routes):
+        path = route.path_format or ""
+        if isinstance(route.original_route, APIRoute) and f"{path}/".startswith(f"{prefix}/"):
+            below = path.removeprefix(prefix).lstrip("/")
+            for method in (route.methods or set()) - {"HEAD"}:
+                found[f"{method} {below}".rstrip()] = route.dependant
+    return found
+
+
+def calls(dependant: Dependant) -> Iterator[object]:
+    for each in dependant.dependencies:
+        yield each.call
+        yield from calls(each)
+
+
+def unchecked(app: FastAPI, prefix: str, system: str) -> set[str]:
+    """The routes below a prefix without an access check of the system."""
+    access = vars(import_module(f"tablewright.systems.{system}.access"))
+    checks = {id(one) for one in access.values() if needs_of(one) is not None}
+    found = routes_below(app, prefix)
+    assert found
+    return {route for route, of in found.items() if checks.isdisjoint(map(id, calls(of)))}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_route_of_the_api_has_an_access_check_of_its_system_or_is_public(app: FastAPI, system: str) -> None:
+    assert unchecked(app, f"/{system}", system) == set(PUBLIC_API[system])
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_page_has_an_access_check_of_its_system_or_is_public(app: FastAPI, system: str) -> None:
+    assert unchecked(app, f"/console/{system}", system) == set(PUBLIC_PAGES[system])
+
+
+def test_a_route_that_forgets_the_check_is_found() -> None:
+    app = FastAPI()
+
+    @app.get("/portal/checked")
+    def checked(order: OwnOrder) -> None: ...
+
+    @app.get("/portal/forgotten")
+    def forgotten(caller: Caller) -> None: ...
+
+    assert unchecked(app, "/portal", "portal") == {"GET forgotten"}
