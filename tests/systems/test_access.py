@@ -17,15 +17,16 @@ SYSTEMS = ("parental", "portal", "travel")
 # Routes that anyone may call: what a shop window shows, the steps of signing in, what a signed link opens or a signed
 # event brings, and the geography.
 SIGN_IN = ("GET sign-in", "POST sign-in", "GET sign-in/code", "POST sign-in/code")
+SEARCH = "GET search"  # finds what the caller may see
 PUBLIC_PAGES = {
-    "parental": SIGN_IN,
+    "parental": (*SIGN_IN, SEARCH),
     "portal": (
-        *SIGN_IN, "GET", "GET campaigns/{code}", "GET checkout", "POST checkout", "POST checkout/total",
+        *SIGN_IN, SEARCH, "GET", "GET campaigns/{code}", "GET checkout", "POST checkout", "POST checkout/total",
         "GET orders/{id}/pay", "POST orders/{id}/pay", "GET orders/{id}/placed", "GET register", "POST register",
         "GET verify", "POST verify",
     ),
     "travel": (
-        *SIGN_IN, "GET offline", "GET offline/page", "GET regions.json", "GET travellers/{user_id}", "GET worker.js",
+        *SIGN_IN, SEARCH, "GET offline", "GET offline/page", "GET regions.json", "GET travellers/{user_id}", "GET worker.js",
     ),
 }  # fmt: skip
 PUBLIC_API = {
