@@ -26,7 +26,8 @@ PUBLIC_PAGES = {
         "GET verify", "POST verify",
     ),
     "travel": (
-        *SIGN_IN, SEARCH, "GET offline", "GET offline/page", "GET regions.json", "GET travellers/{user_id}", "GET worker.js",
+        *SIGN_IN, SEARCH, "GET offline", "GET offline/page", "GET regions.json", "GET travellers/{user_id}",
+        "GET worker.js",
     ),
 }  # fmt: skip
 PUBLIC_API = {
