@@ -114,7 +114,8 @@ def test_no_page_of_a_front_leads_to_another_system_or_the_workbench(
     for page in pages_of(demo(subject_of(runtime, person)), system, start):
         count += 1
         assert [link for link in links_of(page) if not is_within(link, system)] == [], page.url
-        assert title_of(page).endswith(TITLES[system]), page.url
+        is_part = "<!doctype html>" not in page.text  # of a page, which a script swaps
+        assert is_part or title_of(page).endswith(TITLES[system]), page.url
         words = re.sub(r"<[^>]+>", " ", without_bar(page))
         assert [word for word in (*others, "Tablewright", "Designs") if word in words] == [], page.url
     assert count >= (4 if person else 1)
