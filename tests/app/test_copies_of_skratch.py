@@ -155,7 +155,7 @@ def test_the_store_page_says_of_when_the_newest_copy_is_and_that_one_is_under_wa
         _tick(runtime, clock)
         assert re.search(r"The newest is from .* A copy that started .* is in progress", page())
         clock.move(A_DAY)
-        assert "never became whole" in page()
+        assert "was never completed" in page()
         (away / "tablewright-copies").rename(tmp_path / "gone")
         assert "This location cannot be read: " in page()
 
@@ -184,7 +184,7 @@ def test_a_copy_that_fails_is_seen_on_the_store_page_and_tried_again(tmp_path: P
         with serving_app(app_of(runtime)) as url, browsers(url) as enter:
             page = enter(THE_ENGINEER.subject).get("/console/designs/store").text
             assert "failed: BucketUnusable" in page
-            assert f"A copy of 1 table at {away} once a day, for 30 days." in page
+            assert f"Copies 1 table to {away} once a day; copies are kept for 30 days." in page
         (away / "tablewright-copies").mkdir()
         for _ in range(2):
             clock.move(EVERY)

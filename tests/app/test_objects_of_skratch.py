@@ -136,7 +136,7 @@ def test_settings_that_name_no_bucket_say_what_is_missing(
     tmp_path: Path, clock: testing.Clock, said: str
 ) -> None:
     (tmp_path / SETTINGS).write_text(said)
-    with pytest.raises(ObjectsUnusable, match="must say"):
+    with pytest.raises(ObjectsUnusable, match="must contain"):
         objects_of(tmp_path, "objects", FOLDERS, clock.world())
 
 

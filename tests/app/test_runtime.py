@@ -146,7 +146,7 @@ def test_the_secret_is_its_owners_alone_and_refused_when_others_can_read_it(tmp_
         open_app(tmp_path, systems=())
     os.chmod(secret, 0o600)
     secret.write_bytes(b"short")
-    with pytest.raises(SecretUnusable, match="cut short"):
+    with pytest.raises(SecretUnusable, match="is truncated"):
         open_app(tmp_path, systems=())
 
 

@@ -194,7 +194,7 @@ class Devices:
     def keep_guard(self, device_id: str) -> Device:
         """Apply a device's DNS filter; any FirewallMistake if that cannot be done now."""
         device = self.get(device_id)
-        self.call(device_id, _keep_guard)
+        self.call(device_id, lambda driver: driver.keep_guard())
         if device.guard_kept == device.guard:
             return device
         return self.change(device_id, guard_kept=device.guard)
@@ -443,11 +443,6 @@ def refuse_unreachable(device: Device) -> None:
         endpoint(device.address)
     except FirewallMistake as mistake:
         raise Refused("INVALID_ADDRESS", f"{str(mistake).capitalize()}.", "address") from None
-
-
-def _keep_guard(driver: FirewallDriver) -> None:
-    if isinstance(driver, NftablesFirewall):
-        driver.keep_guard()
 
 
 def _answer(mistake: FirewallMistake) -> Answer:

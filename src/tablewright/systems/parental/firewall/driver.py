@@ -103,7 +103,8 @@ class Rejected(FirewallMistake):
 class FirewallDriver(Protocol):
     """A firewall. Calls may take seconds and may raise any FirewallMistake; one thread at a time.
 
-    A driver whose changes are in force when they are made, and which holds nothing open, inherits `deploy` and `close`.
+    A driver whose changes are in force when they are made, and which holds nothing open, inherits `deploy` and `close`;
+    one that filters no DNS inherits `keep_guard`.
     """
 
     needs_deploy: bool = False
@@ -126,6 +127,10 @@ class FirewallDriver(Protocol):
 
     def health(self) -> Health:
         """How the device is."""
+
+    def keep_guard(self) -> None:
+        """Apply the DNS filter it was opened with."""
+        return
 
     def close(self) -> None:
         """Let go of connections."""
