@@ -20,8 +20,6 @@ from tablewright.systems.parental.model import Family
 from tablewright.systems.parental.pages.page import HOME, Look, ParentalPages, Posted, refused, status_of
 
 _NEW = f"{HOME}/children/new"
-# Where the demo shows messages. The number itself is not in the URL: URLs end up in logs and histories.
-MAILBOX = "/console/designs/mail"
 _ON_ITS_WAY = "A code is on its way to {}. It works for 15 minutes."
 _PARTS = ("Africa", "America", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 
