@@ -52,7 +52,7 @@ def test_whole_copies_are_listed(away: Path, tmp_path: Path) -> None:
     assert (Path(told[0]["where"]) / "AWSDynamoDB").is_dir()
     (tmp_path / "nothing" / "tablewright-copies").mkdir(parents=True)
     assert here("db", "copies", "list", tmp_path / "nothing").code == 1
-    assert "no directory" in here("db", "copies", "list", tmp_path / "nowhere").err
+    assert "does not exist" in here("db", "copies", "list", tmp_path / "nowhere").err
 
 
 def test_a_copy_that_is_under_way_is_listed_as_what_it_is(away: Path) -> None:
