@@ -4,7 +4,7 @@ of its own the accounts, with the codes and messages of signing in."""
 from datetime import datetime, timedelta
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from tablewright.design import Data, Design, Expires, Keys, Load, Retention, States, Unique
 from tablewright.kit import codes, outbox
@@ -97,8 +97,6 @@ class EndedLogin(BaseModel):
 class Challenge(codes.Challenge):
     """A code sent to an address, to verify that its requester reads its mail (kit/code_requesters.py)."""
 
-    model_config = ConfigDict(alias_generator=None)
-
     address_hash: str
     asker: str
     expires_at: datetime = Field(alias="until")
@@ -112,8 +110,6 @@ class Allowance(codes.Allowance):
 
 class Note(outbox.Message):
     """A message with a code, sealed, until it is sent (kit/outbox.py)."""
-
-    model_config = ConfigDict(alias_generator=None)
 
     message_id: str = Field(alias="id")
     created_at: datetime = Field(alias="written")

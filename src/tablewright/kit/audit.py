@@ -17,7 +17,6 @@ from datetime import datetime
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
-from pydantic.alias_generators import to_camel
 
 from tablewright.design import (
     Data,
@@ -40,9 +39,10 @@ Values: TypeAlias = Mapping[str, JsonValue]
 
 
 class AuditEntry(BaseModel):
-    """Who changed or viewed what, when and why. A system adds the id of the record it belongs to."""
+    """Who changed or viewed what, when and why. A system adds the id of the record it belongs to,
+    and the style of its attribute names by a base of its own."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(populate_by_name=True, extra="forbid", frozen=True)
 
     audit_at: datetime
     audit_id: str
@@ -132,7 +132,9 @@ def audit(
     key: Callable[[str, datetime, str], None] = declared(
         "audit_key", "", **{owner: str}, audit_at=datetime, audit_id=str
     )
-    index = table.gsi("AuditIndex", pk="auditMonth", sk="auditAt") if month_name else None
+    # The index is sorted by the moment itself, under the name the system stores it by.
+    moment = model.model_fields["audit_at"].alias or "audit_at"
+    index = table.gsi("AuditIndex", pk="auditMonth", sk=moment) if month_name else None
     entries = table.entity(
         model,
         key,

@@ -27,7 +27,6 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
 
 from tablewright.design import Data, DesignTable, Entity, Expires, Load, Retention, Write
 from tablewright.edge.errors import Refused, TooManyRequests
@@ -51,7 +50,7 @@ Refusal: TypeAlias = Callable[[str, str, int], Exception]
 class Challenge(BaseModel):
     """A code that was sent. A system adds whom to, and which requester it belongs to."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(populate_by_name=True, extra="forbid", frozen=True)
 
     code_hash: str
     tries: int = 0
@@ -61,7 +60,7 @@ class Challenge(BaseModel):
 class Allowance(BaseModel):
     """How often something was done in an hour or a day."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(populate_by_name=True, extra="forbid", frozen=True)
 
     name: str
     window: str

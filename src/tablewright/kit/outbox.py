@@ -16,7 +16,6 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
 
 from tablewright.design import (
     Data,
@@ -48,7 +47,7 @@ class Message(BaseModel):
     Only messages from before templates have `subject` and `body`. A system adds the id of the owner.
     """
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(populate_by_name=True, extra="forbid", frozen=True)
 
     message_id: str
     recipient: str

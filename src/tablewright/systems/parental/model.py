@@ -120,11 +120,15 @@ class Child(Value):
     version: int = 1
 
 
-class Challenge(codes.Challenge):
+class Challenge(codes.Challenge, Value):
     """A code on its way to a number, to prove that a guardian holds it."""
 
     family_id: str
     phone: str
+
+
+class Allowance(codes.Allowance, Value):
+    """How often something was done in an hour or a day, for the limits of codes."""
 
 
 class Turn(Value):
@@ -454,14 +458,14 @@ class Device(Value):
     version: int = 1
 
 
-class Message(outbox.Message):
+class Message(outbox.Message, Value):
     """A mail or text message in the outbox; `children` are the keys of those it is about."""
 
     family_id: str
     children: list[str] = Field(default_factory=list)
 
 
-class AuditEntry(audit.AuditEntry):
+class AuditEntry(audit.AuditEntry, Value):
     """Who changed or viewed what of a family, when and why."""
 
     family_id: str

@@ -184,13 +184,13 @@ class Redemption(Value):
     count: int = 0
 
 
-class AuditEntry(audit.AuditEntry):
+class AuditEntry(audit.AuditEntry, Value):
     """Who changed what, with the values before and after."""
 
     subject_id: str
 
 
-class Challenge(codes.Challenge):
+class Challenge(codes.Challenge, Value):
     """A one-time secret sent to an address: digits or a link, for a quarter of an hour and five tries of its asker
     (kit/code_requesters.py)."""
 
@@ -200,6 +200,10 @@ class Challenge(codes.Challenge):
     tenant_id: str
     link_hash: str
     created_at: datetime
+
+
+class Allowance(codes.Allowance, Value):
+    """How often something was done in an hour or a day, for the limits of codes and orders."""
 
 
 class Tally(Value):
@@ -222,7 +226,7 @@ class Tally(Value):
         return sum(self.number(sort) for sort in self.counts if sort != INACTIVE)
 
 
-class Message(outbox.Message):
+class Message(outbox.Message, Value):
     """A mail in the outbox; one to staff has no tenant."""
 
     tenant_id: str | None = None

@@ -407,8 +407,6 @@ class Statistic(Stored):
 class AuditEntry(audit.AuditEntry, Stored):
     """Who did what to a traveller's account, besides the operations, which are their own record."""
 
-    model_config = ConfigDict(alias_generator=None)
-
     user_id: str
     audit_at: datetime = Field(alias="at")
     after: dict[str, JsonValue] = Field(default={}, alias="details")
@@ -417,16 +415,12 @@ class AuditEntry(audit.AuditEntry, Stored):
 class Challenge(codes.Challenge, Stored):
     """A code on its way to an address, to prove that its asker reads its mail (kit/code_requesters.py)."""
 
-    model_config = ConfigDict(alias_generator=None)
-
     email_hmac: str
     asker: str
 
 
 class Allowance(codes.Allowance, Stored):
     """How often something was done in an hour or a day: what limits of codes are counted in (kit/codes.py)."""
-
-    model_config = ConfigDict(alias_generator=None)
 
 
 class SpentNonce(Stored):
@@ -442,8 +436,6 @@ class Message(outbox.Message, Stored):
 
     `recipient` is sealed: only its owner's profile has an address in clear text.
     """
-
-    model_config = ConfigDict(alias_generator=None)
 
     owner: str
     attempts: int = Field(default=0, alias="tried")

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, Unique, above, begins, between
 from tablewright.kit.audit import audit as audit_log
-from tablewright.kit.codes import Allowance, codes_in
+from tablewright.kit.codes import codes_in
 from tablewright.kit.outbox import ByOwner
 from tablewright.kit.outbox import outbox as outbox_in
 from tablewright.kit.tasks import add_tasks
@@ -16,6 +16,7 @@ from tablewright.systems.parental.design.base import (
     list_index,
 )
 from tablewright.systems.parental.model import (
+    Allowance,
     AuditEntry,
     Challenge,
     Child,

@@ -1,11 +1,11 @@
 """One-time secrets, limits and the outbox, which expire; and tallies."""
 
 from tablewright.design import Data, Load, Retention, begins
-from tablewright.kit.codes import Allowance, codes_in
+from tablewright.kit.codes import codes_in
 from tablewright.kit.outbox import ByOwner
 from tablewright.kit.outbox import outbox as outbox_in
 from tablewright.systems.portal.design.base import PORTAL
-from tablewright.systems.portal.model import Challenge, Kind, Message, Purpose, Tally
+from tablewright.systems.portal.model import Allowance, Challenge, Kind, Message, Purpose, Tally
 
 __all__ = [
     "challenges_of",
