@@ -1,0 +1,1 @@
+"""Files of users: uploads, versions, scans, downloads and the trash."""
