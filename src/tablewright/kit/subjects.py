@@ -18,6 +18,7 @@ Must hold: every entity with a field of the classes PERSONAL or CHILD is in a pa
 Elsewhere: the list and the certificate (erased.py), an erasure that waits or takes several runs (tasks.py).
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,8 +43,8 @@ class Part(Generic[S, E]):
 
     In the export they are the list `name`, or one object if the pattern gets one item: each as `show` returns it, or
     whole, without the secret fields and those in `without`. `hidden` is the reason why they are not in it.
-    An erasure deletes them; or replaces each by what `redact` returns; or leaves them, for the reason `keep`; or they
-    go with the whole partition that the pattern `within` reads, which is a part of its own.
+    An erasure deletes them; or replaces each by what `redact` returns; or leaves them, for the reason `keep`. They may
+    lie in a partition that is deleted whole, by another part: then they go with it.
     """
 
     pattern: Reads[E]
@@ -55,11 +56,22 @@ class Part(Generic[S, E]):
     hidden: str = ""
     redact: Callable[[S, E], E] | None = None
     keep: str = ""
-    within: Reads[Any] | None = None
 
     @property
     def entities(self) -> tuple[EntitySpec, ...]:
         return self.pattern.plan.shapes
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether an erasure deletes everything in a partition, of whichever entity."""
+        plan, is_left = self.pattern.plan, self.keep or self.redact or self.only or self.show
+        return plan.kind == "query" and plan.index is None and not plan.sk and not is_left
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The table, and its partition without the names of fields: an entity may call its owner as it likes."""
+        shape = self.entities[0]
+        return shape.table.name, re.sub(r"{[^}]*}", "{}", shape.pk.text)
 
     @property
     def label(self) -> str:
@@ -130,7 +142,7 @@ class Subject(Generic[S]):
             self.erased.note(entry, begun)
         counts = Counter(begun.erased)
         for part in self.parts:
-            if isinstance(part, Left) or (labels and part.label not in labels):
+            if isinstance(part, Left) or (labels and part.label not in labels) or self._in_a_whole(part):
                 continue
             counts[part.label] += part.run(who) if isinstance(part, Step) else self._erase(part, who)
         done = {"done_at": self.store.now(), "erased": {name: n for name, n in counts.items() if n}}
@@ -146,6 +158,13 @@ class Subject(Generic[S]):
         return before or Certificate(subject=self.name, begun_at=self.store.now(), kept=kept)
 
     # --- parts ---
+
+    def _in_a_whole(self, part: Part[S, Any] | Step[S]) -> bool:
+        """Whether its items lie in a partition that another part deletes whole."""
+        if isinstance(part, Step) or part.is_whole or part.pattern.plan.index is not None:
+            return False
+        wholes = [one.place for one in self.parts if isinstance(one, Part) and one.is_whole]
+        return part.place in wholes
 
     def _request(self, part: Part[S, E], who: S) -> Query[E] | Get[E]:
         asked = (one for one in part.pattern.plan.signature.parameters.values() if one.default is one.empty)
@@ -170,7 +189,7 @@ class Subject(Generic[S]):
 
     def _erase(self, part: Part[S, E], who: S) -> int:
         db = self.store.db
-        if part.keep or part.within is not None:
+        if part.keep:
             return 0
         if part.redact is not None:
             pairs = [(item, part.redact(who, item)) for item in self._items(part, who)]
