@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tablewright.kit.keyring import KeyRing
 from tablewright.kit.objects import Objects
 from tablewright.kit.subjects import Left, Part, Step, Subject
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rounds
 from tablewright.systems.travel.account.email_login import PURPOSE as EMAIL
-from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.account.pictures import PICTURES
 from tablewright.systems.travel.model import Message, Profile, Receipt
 from tablewright.systems.travel.outbox import Outbox
