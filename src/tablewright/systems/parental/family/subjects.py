@@ -16,7 +16,7 @@ from tablewright.kit.erased import ErasedList
 from tablewright.kit.subjects import Left, Part, Step, Subject
 from tablewright.mapping import forget_parked_saying
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.family.erased_list import child_entry, family_entry
 from tablewright.systems.parental.model import AuditEntry, Child, FamilyTask, Message
 from tablewright.systems.parental.repository import Repository
@@ -167,10 +167,10 @@ def _nameless(entry: AuditEntry, words: Sequence[str]) -> AuditEntry:
         return entry
     return entry.model_copy(
         update={
-            "subject": rules.ERASED,
+            "subject": field_rules.ERASED,
             "before": {},
             "after": {},
-            "reason": rules.ERASED if entry.reason else None,
+            "reason": field_rules.ERASED if entry.reason else None,
         }
     )
 
