@@ -10,7 +10,7 @@ import pytest
 
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.design import Data, Design, EntitySpec
-from tablewright.kit.subjects import Left, Part, Step, Subject
+from tablewright.kit.subjects import Part, Step, Subject
 
 PERSONAL = frozenset((Data.PERSONAL, Data.CHILD))
 SYSTEMS = ("parental", "portal", "travel")
@@ -40,7 +40,7 @@ def personal(design: Design) -> dict[str, EntitySpec]:
     }
 
 
-def parts(subjects: list[Subject[Any]]) -> list[Part[Any, Any] | Step[Any] | Left]:
+def parts(subjects: list[Subject[Any]]) -> list[Part[Any, Any] | Step[Any]]:
     return [part for subject in subjects for part in subject.parts]
 
 
@@ -58,7 +58,7 @@ def test_d14_every_entity_with_personal_data_is_exported_or_says_why_not(
         shape.tag
         for part in parts(found)
         for shape in part.entities
-        if isinstance(part, Left) or (isinstance(part, Part) and (part.name or part.hidden))
+        if part.hidden or (isinstance(part, Part) and part.name)
     }
     assert personal(design).keys() - reached == set()
 
@@ -68,7 +68,7 @@ def test_d14_every_entity_with_personal_data_is_erased_or_says_why_it_is_kept(
 ) -> None:
     design, found = subjects
     reached = {shape.tag for part in parts(found) for shape in part.entities}
-    whole = {part.place for part in parts(found) if isinstance(part, Part) and part.is_whole}
+    whole = {part.place[:2] for part in parts(found) if isinstance(part, Part) and part.is_whole}
     reached |= {
         tag for tag, shape in personal(design).items() if (shape.table.name, _bare(shape.pk.text)) in whole
     }
@@ -89,12 +89,11 @@ def test_every_part_is_exported_or_says_why_not_and_a_reason_is_a_sentence(
     subjects: tuple[Design, list[Subject[Any]]],
 ) -> None:
     for part in parts(subjects[1]):
+        reasons = [part.hidden]
         if isinstance(part, Part):
             assert bool(part.name) != bool(part.hidden), part.pattern
-            reasons = [reason for reason in (part.hidden, part.keep) if reason]
-        else:
-            reasons = [part.reason] if isinstance(part, Left) else []
-        assert all(len(reason.split()) >= 3 for reason in reasons), reasons
+            reasons.append(part.keep)
+        assert all(len(reason.split()) >= 3 for reason in reasons if reason), reasons
 
 
 def _bare(template: str) -> str:

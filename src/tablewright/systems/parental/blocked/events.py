@@ -137,10 +137,6 @@ def event_of(flow: BlockedFlow, device_id: str | None = None) -> Event:
     )
 
 
-def batch_of_flows(batch_id: str, flows: Iterable[BlockedFlow], device_id: str | None = None) -> Batch:
-    return Batch(batch_id, tuple(event_of(flow, device_id) for flow in flows))
-
-
 def chunks(batch: Batch) -> list[Chunk]:
     """The parts in which a batch is counted; the same for the same batch, in whatever order its events come."""
     groups: dict[_Said, list[Event]] = {}

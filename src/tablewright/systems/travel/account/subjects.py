@@ -12,7 +12,7 @@ from typing import Any
 
 from tablewright.kit.keyring import KeyRing
 from tablewright.kit.objects import Objects
-from tablewright.kit.subjects import Left, Part, Step, Subject
+from tablewright.kit.subjects import Part, Step, Subject, left
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rounds
 from tablewright.systems.travel.account.email_login import PURPOSE as EMAIL
@@ -23,6 +23,7 @@ from tablewright.systems.travel.places.visits_import import SHEET
 from tablewright.systems.travel.repository import Repository
 
 _SCHEMA = "schema_version"
+_IN_PROFILE = "repeats the logins of the profile, or is a code of a quarter of an hour"
 
 
 def traveller(repository: Repository, keyring: KeyRing, objects: Objects, outbox: Outbox) -> Subject[str]:
@@ -45,15 +46,13 @@ def traveller(repository: Repository, keyring: KeyRing, objects: Objects, outbox
             Part(d.audit.by_owner, "audit"),
             Part(d.history_of, "imports", only=lambda _, it: _is_import(it), show=lambda it: it.result),
             Part(d.outbox.owned, "mail", show=lambda message: _mail(outbox, message)),
-            Step("login", wipe.logins, of=(d.identities, d.email_identities, d.codes.challenges)),
+            Step("login", wipe.logins, (d.identities, d.email_identities, d.codes.challenges), _IN_PROFILE),
             Part(d.blocks_of_others, hidden="the list of another traveller"),
             Step("picture", wipe.pictures),
             Part(d.history_of, hidden="operations are exported; the rest repeats them for other devices"),
-            Step("enrolment", wipe.enrolment, of=(d.enrolments,)),
+            Step("enrolment", wipe.enrolment, (d.enrolments,), _IN_PROFILE),
             Part(d.account_of, hidden="exported by its entities"),
-            Left((d.identities, d.email_identities, d.enrolments), "repeats the logins of the profile"),
-            Left((d.codes.challenges,), "a code that works for a quarter of an hour"),
-            Left((d.erasures,), "the proof of an erasure; names the account until it is erased"),
+            left("the proof of an erasure; names the account until it is erased", d.erasures),
         ),
         without=frozenset((_SCHEMA,)),
     )
