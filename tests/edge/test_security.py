@@ -12,7 +12,8 @@ from fastapi import APIRouter, Response
 from starlette.types import Message, Receive, Scope, Send
 from tests.edge.talk import app_of, calling, code_of
 
-from tablewright.edge.security import HTTPS_HEADERS, PAGE_HEADERS, Hosts, SameOrigin, host_name
+from tablewright.edge.csrf import SameOrigin
+from tablewright.edge.security import HTTPS_HEADERS, PAGE_HEADERS, Hosts, host_name
 
 
 def router() -> APIRouter:

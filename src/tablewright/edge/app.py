@@ -4,7 +4,7 @@ The middleware, outermost first: request id and log line, HEAD, page headers, co
 bodies, routes.
 Must hold: a server that stops answers the requests it has accepted. Only the proxies that were named may set the
 caller's address.
-Elsewhere: each middleware (request_ids.py, security.py, problems.py, request_bodies.py), routers (routes.py).
+Elsewhere: each middleware (request_ids.py, security.py, csrf.py, problems.py, request_bodies.py), routers (routes.py).
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from tablewright.edge.access import describe_access
 from tablewright.edge.compression import Compression, StaticContent
 from tablewright.edge.connections import ConnectionLimits, Connections, TimedProtocol, limits_of_this_process
+from tablewright.edge.csrf import SameOrigin
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.edge.head_requests import HeadRequests
 from tablewright.edge.health import Check, health_router
@@ -33,7 +34,7 @@ from tablewright.edge.query_parameters import only_known_parameters
 from tablewright.edge.request_bodies import BODY_BYTES, HELD_BYTES, BodyLimit
 from tablewright.edge.request_ids import RequestIds
 from tablewright.edge.routes import MountedRouter
-from tablewright.edge.security import LOOPBACK_HOSTS, PAGE_HEADERS, Hosts, PageHeaders, SameOrigin
+from tablewright.edge.security import LOOPBACK_HOSTS, PAGE_HEADERS, Hosts, PageHeaders
 from tablewright.edge.unusable_keys import refuse_unusable_values
 from tablewright.signals import exit_on_signal, stop_on_signal
 from tablewright.world import World

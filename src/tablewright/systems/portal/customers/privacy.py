@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from tablewright.design import Data
 from tablewright.kit.erased import ErasedList
-from tablewright.kit.subjects import Left, Part, Step, Subject
+from tablewright.kit.subjects import Part, Step, Subject, left
 from tablewright.kit.tables import Actor
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules
@@ -55,11 +55,12 @@ class Privacy:
                     only=lambda asked, order: not asked.own or rules.is_claimed(order, asked.tenant),
                     keep="financial records, for seven years; they have no name or address",
                 ),
-                Step("tenant", self._forget, of=(d.tenants, d.codes.challenges)),
+                Step(
+                    "tenant", self._forget, (d.tenants, d.codes.challenges), "codes of a quarter of an hour"
+                ),
                 Part(d.audits["tenants"].by_owner, "history", redact=lambda _, entry: _redacted(entry)),
                 Part(d.outbox.owned, "messages", show=repository.outbox.exported),
-                Left((d.codes.challenges,), "secrets of a quarter of an hour are not exported"),
-                Left((d.audits["products"].entries, d.audits["campaigns"].entries), "what staff did"),
+                left("what staff did", d.audits["products"].entries, d.audits["campaigns"].entries),
             ),
             erased,
         )
