@@ -39,7 +39,7 @@ from tablewright.engine.metrics.errors import failure_sample, lost_commit_sample
 from tablewright.engine.metrics.names import Sample
 from tablewright.engine.partiql.statements import only_reads
 from tablewright.engine.read_budget import Bounded, ExceedsBudget, ReadBudget
-from tablewright.engine.storage.rows import DamagedRow
+from tablewright.engine.storage.rows import DamagedRow, RowReader
 from tablewright.engine.storage.sqlite import Storage
 from tablewright.engine.throughput.autoscaling import Autoscaling
 from tablewright.engine.throughput.token_buckets import Throttle
@@ -143,7 +143,7 @@ class Engine:
         operation = VERBS.get(verb)
         if operation is None:
             raise unknown_operation(verb)
-        if self.only_reads(verb, request):
+        if verb in READ_ONLY and only_reads(request):
             operation = READ_ONLY[verb]
         if isinstance(operation, ReadOperation):
             return self._read(verb, operation, request, effort)
@@ -198,10 +198,13 @@ class Engine:
         begun = perf_counter()
         answer: bytes | None
         try:
-            storage = self._storage
-            # In memory there is one connection only, so readers take their turn with the writer.
-            turn = _Turn(storage.write_lock) if storage.in_memory else None
-            rows, end = (storage.acquire_reader(), None) if turn is None else (storage.writes, turn.end)
+            storage, end = self._storage, None
+            if storage.in_memory:
+                # There is one connection only, so readers take their turn with the writer.
+                rows: RowReader = storage.writes
+                end = _Turn(storage.write_lock).end
+            else:
+                rows = storage.acquire_reader()
             try:
                 txn = ReadTransaction(rows, tables, place, self._world, self._throttle, samples, effort, end)
                 answer = _served(operation, txn, request)

@@ -229,6 +229,8 @@ def _fetched(
             return _cut(raws, walked, sizes, items)
         raws += items
         walked += weight
+        if len(items) < step:
+            break
         step = max(1, min(MANY, (PAGE_BYTES - walked) * len(raws) // max(1, walked)))
     return raws, walked
 

@@ -10,7 +10,7 @@ from tablewright.engine.api.operation import read_verb, write_verb
 from tablewright.engine.api.shapes import Answer, AttributeValue, MapOf, Request, Struct, Text
 from tablewright.engine.consumed_capacity import Consumed, read_units
 from tablewright.engine.errors import invalid
-from tablewright.engine.item_read import read_of
+from tablewright.engine.item_read import projected, read_of
 from tablewright.engine.mutations import (
     Evaluated,
     delete_of,
@@ -41,12 +41,12 @@ def get_item(txn: ReadTransaction, request: Request) -> Answer:
     read = read_of(txn.tables, request)
     if txn.throttle is not None:
         txn.check_throughput(read.table, None, read.key)
-    row = read.row(txn.rows)
+    row = txn.rows.get(read.table.number, read.key)
     units = read_units(0 if row is None else row.size, bool(request.get("ConsistentRead")))
     txn.spend(read.table, None, units, read.key)
     answer: Answer = {}
     if row is not None:
-        answer["Item"] = read.project(row)
+        answer["Item"] = projected(row.item, read.paths)
     how = request.get("ReturnConsumedCapacity")
     if how is not None and how != "NONE":
         answer["ConsumedCapacity"] = Consumed(read.table, units).as_member(how)
