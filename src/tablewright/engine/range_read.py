@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any
-from zlib import crc32
 
 import orjson
 
@@ -24,6 +23,7 @@ from tablewright.engine.keys import key_names
 from tablewright.engine.limits import PAGE_BYTES
 from tablewright.engine.metrics.names import RETURNED_ITEMS
 from tablewright.engine.read_budget import ROW_COST, ReadBudget
+from tablewright.engine.storage.checksum import crc32
 from tablewright.engine.transaction import ReadTransaction
 from tablewright.expressions import Condition, Path, holds, paths_in, project, top_level_names
 from tablewright.values import Item, item_size

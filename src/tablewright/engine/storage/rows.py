@@ -12,9 +12,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias, TypeVar
-from zlib import crc32
 
 import apsw
+
+from tablewright.engine.storage.checksum import crc32
 
 SqlValue: TypeAlias = int | float | str | bytes | None
 Execute: TypeAlias = Callable[..., apsw.Cursor]

@@ -15,13 +15,13 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple, TypeVar
-from zlib import crc32
 
 import orjson
 
 from tablewright.engine.background.session import EngineClosed, Session
 from tablewright.engine.catalog import Table
 from tablewright.engine.history.chunks import is_whole
+from tablewright.engine.storage.checksum import crc32
 from tablewright.engine.storage.rows import index_name
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.engine.verify import store
