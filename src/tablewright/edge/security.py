@@ -28,21 +28,19 @@ PAGE_HEADERS: Mapping[str, str] = {
     # Responses hold personal data unless their handler sets another value (etags.py).
     "Cache-Control": "no-store",
 }
-# Only if every response is sent over HTTPS: a browser that saw it refuses plain HTTP for a year.
-HTTPS_HEADERS: Mapping[str, str] = {"Strict-Transport-Security": "max-age=31536000"}
 
 
 class PageHeaders:
-    """ASGI middleware: sets `headers` on every response that does not have them already."""
+    """ASGI middleware: sets PAGE_HEADERS on every response that does not have them already."""
 
-    def __init__(self, app: ASGIApp, *, headers: Mapping[str, str] = PAGE_HEADERS) -> None:
-        self._app, self._headers = app, dict(headers)
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 present = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
+                for name, value in PAGE_HEADERS.items():
                     present.setdefault(name, value)
             await send(message)
 
@@ -74,8 +72,8 @@ def host_name(host: str) -> str:
 class SameOrigin:
     """ASGI middleware: 403 for a change requested by a page of another origin."""
 
-    def __init__(self, app: ASGIApp, *, trusted: Collection[str] = ()) -> None:
-        self._app, self._trusted = app, frozenset(origin.rstrip("/").lower() for origin in trusted)
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket") and not self._is_allowed(scope):
@@ -94,8 +92,6 @@ class SameOrigin:
         if headers.get("authorization", "").lower().startswith("bearer "):
             return True
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        if origin is not None and origin.lower() in self._trusted:
-            return True
         if site is not None:
             return site in ("same-origin", "none")
         # Browsers send Origin with every change. A client that sends neither is a program, without a user's cookies.

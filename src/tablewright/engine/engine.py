@@ -24,14 +24,7 @@ from tablewright.engine.background import forks
 from tablewright.engine.background.session import Closable, EngineClosed, Session
 from tablewright.engine.background.threads import BackgroundThreads
 from tablewright.engine.catalog import Catalog
-from tablewright.engine.errors import (
-    ServiceError,
-    fault,
-    internal_error,
-    invalid,
-    serialization,
-    unknown_operation,
-)
+from tablewright.engine.errors import ServiceError, fault, internal_error, invalid, serialization
 from tablewright.engine.group_commit import GroupCommit, PendingCommit, Watcher, Work
 from tablewright.engine.journal import microseconds
 from tablewright.engine.metrics.collector import MetricsCollector
@@ -142,7 +135,8 @@ class Engine:
         """The same, as the JSON text a server would send; a read whose effort is bounded may raise ExceedsBudget."""
         operation = VERBS.get(verb)
         if operation is None:
-            raise unknown_operation(verb)
+            what = f"This engine has no operation {verb}" if verb else ""
+            raise ServiceError("UnknownOperationException", what)
         if verb in READ_ONLY and only_reads(request):
             operation = READ_ONLY[verb]
         if isinstance(operation, ReadOperation):
