@@ -130,13 +130,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_engine_options(parser)
     parser.add_argument(
-        "--also-region",
-        action="append",
-        default=[],
-        metavar="REGION",
-        help="a further region in which tables can have replicas; can be repeated",
-    )
-    parser.add_argument(
         "--copies",
         metavar="DIR",
         help="where to write a daily copy of each table whose design asks for one: an existing directory (another "

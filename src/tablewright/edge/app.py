@@ -34,7 +34,7 @@ from tablewright.edge.query_parameters import only_known_parameters
 from tablewright.edge.request_bodies import BODY_BYTES, HELD_BYTES, BodyLimit
 from tablewright.edge.request_ids import RequestIds
 from tablewright.edge.routes import MountedRouter
-from tablewright.edge.security import LOOPBACK_HOSTS, PAGE_HEADERS, Hosts, PageHeaders
+from tablewright.edge.security import LOOPBACK_HOSTS, Hosts, PageHeaders
 from tablewright.edge.unusable_keys import refuse_unusable_values
 from tablewright.signals import exit_on_signal, stop_on_signal
 from tablewright.world import World
@@ -54,13 +54,10 @@ def make_app(
     translations: Translations | None = None,
     unusable: tuple[type[Exception], ...] = (),
     hosts: Collection[str] = LOOPBACK_HOSTS,
-    trusted_origins: Collection[str] = (),
     body_bytes: int = BODY_BYTES,
     larger_bodies: Mapping[str, int] | None = None,
     held_bytes: int = HELD_BYTES,
-    headers: Mapping[str, str] = PAGE_HEADERS,
     version: str = "1",
-    openapi_url: str | None = "/openapi.json",
     lifespan: Any = None,
 ) -> FastAPI:
     """An app with all middleware around its routers. `hosts` are its host names, by default those of this machine.
@@ -83,16 +80,15 @@ def make_app(
             app.include_router(each.router, prefix=each.path, tags=[*each.tags], dependencies=strict)
         else:
             app.include_router(each)
-    if openapi_url is not None:
-        _describe(app, openapi_url)
+    _describe(app, "/openapi.json")
     # Each added middleware goes around those before it.
     app.add_middleware(BodyLimit, most=body_bytes, larger=larger_bodies, held_bytes=held_bytes)
-    app.add_middleware(SameOrigin, trusted=trusted_origins)
+    app.add_middleware(SameOrigin)
     app.add_middleware(Hosts, allowed=hosts)
     install(app, {CallerError: problem_for, **(translations or {})})
     refuse_unusable_values(app, unusable)
     app.add_middleware(Compression)
-    app.add_middleware(PageHeaders, headers=headers)
+    app.add_middleware(PageHeaders)
     app.add_middleware(HeadRequests)
     app.add_middleware(RequestIds, world=world)
     return app

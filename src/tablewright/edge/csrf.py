@@ -5,7 +5,6 @@ Must hold: a request with a bearer token was not made by another site's form, so
 never read if there is a bearer token (identity/guards.py).
 """
 
-from collections.abc import Collection
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -19,8 +18,8 @@ _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 class SameOrigin:
     """ASGI middleware: 403 for a change requested by a page of another origin."""
 
-    def __init__(self, app: ASGIApp, *, trusted: Collection[str] = ()) -> None:
-        self._app, self._trusted = app, frozenset(origin.rstrip("/").lower() for origin in trusted)
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket") and not self._is_allowed(scope):
@@ -39,8 +38,6 @@ class SameOrigin:
         if headers.get("authorization", "").lower().startswith("bearer "):
             return True
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        if origin is not None and origin.lower() in self._trusted:
-            return True
         if site is not None:
             return site in ("same-origin", "none")
         # Browsers send Origin with every change. A client that sends neither is a program, without a user's cookies.

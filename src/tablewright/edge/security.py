@@ -24,21 +24,19 @@ PAGE_HEADERS: Mapping[str, str] = {
     # Responses hold personal data unless their handler sets another value (etags.py).
     "Cache-Control": "no-store",
 }
-# Only if every response is sent over HTTPS: a browser that saw it refuses plain HTTP for a year.
-HTTPS_HEADERS: Mapping[str, str] = {"Strict-Transport-Security": "max-age=31536000"}
 
 
 class PageHeaders:
-    """ASGI middleware: sets `headers` on every response that does not have them already."""
+    """ASGI middleware: sets PAGE_HEADERS on every response that does not have them already."""
 
-    def __init__(self, app: ASGIApp, *, headers: Mapping[str, str] = PAGE_HEADERS) -> None:
-        self._app, self._headers = app, dict(headers)
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 present = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
+                for name, value in PAGE_HEADERS.items():
                     present.setdefault(name, value)
             await send(message)
 
