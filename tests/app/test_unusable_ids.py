@@ -188,6 +188,8 @@ def test_no_route_of_the_api_takes_an_id_that_cannot_exist_for_a_fault_of_ours(
                 for target, given in requests_of(path, method, operation, document, known):
                     answered = client.request(method.upper(), target, **given)
                     count += 1
+                    if answered.status_code == 401:
+                        break  # to who is not signed in, whatever is asked for
                     if answered.status_code >= 500 and "APPLE_UNAVAILABLE" not in answered.text:
                         broken.add((method, path, answered.status_code))
     assert broken == set()
