@@ -17,6 +17,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 from tests.app.browsing import Enter, browsers
+from tests.app.small import SMALL
 
 from tablewright.app.runtime import open_app
 from tablewright.app.serve import app_of
@@ -37,7 +38,7 @@ ID_FIELD = re.compile(r"(id|Id|phone|name|subject|code|sku|key|token|email|addre
 
 @pytest.fixture(scope="module")
 def app() -> Iterator[FastAPI]:
-    with pytest.MonkeyPatch.context() as patch, open_app(memory=True, jobs=False) as runtime:
+    with pytest.MonkeyPatch.context() as patch, open_app(memory=True, systems=SMALL, jobs=False) as runtime:
         patch.setattr(RateLimiter, "take", lambda self, key, pace: Decision(True, RateLimit(1, 1).burst, 0))
         yield app_of(runtime)
 
