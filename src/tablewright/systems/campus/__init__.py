@@ -1,0 +1,1 @@
+"""Campus Cloud: files, shares, courses, assignments and grades."""
