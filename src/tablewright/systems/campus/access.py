@@ -5,7 +5,6 @@ consistently with each request. In a course the enrolment decides: to anyone wit
 Elsewhere: who may read or write a file (sharing/access_check.py).
 """
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -15,27 +14,10 @@ from tablewright.edge.errors import Forbidden, NotFound
 from tablewright.kit.access import Access, itself
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.model import Assignment, Course, CourseRole, Enrolment, Submission, User
+from tablewright.systems.campus.courses.seats import AssignmentSeat, Seat, SubmissionSeat
+from tablewright.systems.campus.model import User
 
 CAMPUS: Access[Campus] = Access("campus")
-
-
-@dataclass(frozen=True, slots=True)
-class Seat:
-    """A user in a course. An admin without an enrolment counts as an instructor."""
-
-    user: User
-    course: Course
-    role: CourseRole
-    enrolment: Enrolment | None = None
-
-    @property
-    def is_staff(self) -> bool:
-        return self.role in ("ta", "instructor")
-
-    @property
-    def actor(self) -> Actor:
-        return Actor(self.user.name, "staff" if self.is_staff else "student", self.user.user_id, self.user.email)
 
 
 signed_in = CAMPUS.require(itself)
@@ -108,14 +90,6 @@ def _instructor(found: Seat) -> Seat:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class AssignmentSeat:
-    """An assignment, and the caller's seat in its course."""
-
-    seat: Seat
-    assignment: Assignment
-
-
 def assignment_seat(request: Request, assignment_id: str, user: Me) -> AssignmentSeat:
     """A dependency: the assignment of the path for a member of its course; a draft is there for staff alone."""
     return assignment_seat_of(CAMPUS.service(request), user, assignment_id)
@@ -149,15 +123,6 @@ def instructor_assignment(found: OpenAssignment) -> AssignmentSeat:
 
 StaffAssignment = Annotated[AssignmentSeat, Depends(staff_assignment)]
 InstructorAssignment = Annotated[AssignmentSeat, Depends(instructor_assignment)]
-
-
-@dataclass(frozen=True, slots=True)
-class SubmissionSeat:
-    """A submission with its assignment, and the caller's seat in the course."""
-
-    seat: Seat
-    assignment: Assignment
-    submission: Submission
 
 
 def submission_seat(request: Request, submission_id: str, user: Me) -> SubmissionSeat:
