@@ -62,7 +62,7 @@ def dates_for_team(
     member_ids: Iterable[str],
     sections: Iterable[str | None] = (),
 ) -> Dates:
-    """The dates that apply to a team: an extension for one member is one for all of them. Excused is a team as a whole."""
+    """The dates of a team: an extension for one member is one for all. Only a team as a whole is excused."""
     found = list(overrides)
     audiences: set[tuple[Audience, str]] = {("team", team_id)}
     audiences.update(("student", member) for member in member_ids)

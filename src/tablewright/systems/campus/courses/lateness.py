@@ -40,7 +40,9 @@ def started(due: datetime, at: datetime, unit: timedelta) -> int:
     return max(0, -(-behind // unit))
 
 
-def penalty(policy: LatePenalty, due: datetime, at: datetime, *, grace_minutes: int = 0, days: int = 0) -> Decimal:
+def penalty(
+    policy: LatePenalty, due: datetime, at: datetime, *, grace_minutes: int = 0, days: int = 0
+) -> Decimal:
     """The percent of the score that submitting at this moment costs, with so many days from the bank."""
     moved = due + days * A_DAY
     if not is_late(moved, at, grace_minutes):
@@ -70,9 +72,13 @@ def after_penalty(score: Decimal, percent: Decimal | None) -> Decimal:
     return max(_NONE, left).quantize(Decimal("0.01"), ROUND_HALF_UP).normalize() + _NONE
 
 
-def missing(assignment: Assignment, accept_until: datetime | None, at: datetime, *, excused: bool) -> Decimal | None:
+def missing(
+    assignment: Assignment, accept_until: datetime | None, at: datetime, *, excused: bool
+) -> Decimal | None:
     """The grade of a student who handed in nothing: None while work is accepted, without a rule, or if excused."""
     if excused or assignment.missing_grade is None:
         return None
-    over = assignment.status == "closed" or (accept_until is not None and whole_second(at) > whole_second(accept_until))
+    over = assignment.status == "closed" or (
+        accept_until is not None and whole_second(at) > whole_second(accept_until)
+    )
     return assignment.missing_grade if over else None

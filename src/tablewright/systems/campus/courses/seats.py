@@ -25,7 +25,9 @@ class Seat:
 
     @property
     def actor(self) -> Actor:
-        return Actor(self.user.name, "staff" if self.is_staff else "student", self.user.user_id, self.user.email)
+        return Actor(
+            self.user.name, "staff" if self.is_staff else "student", self.user.user_id, self.user.email
+        )
 
     def refuse_students(self) -> None:
         """Raise STAFF_ONLY for a student."""
