@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 from pydantic.alias_generators import to_camel
 
-from tablewright.kit import audit, codes, outbox, rounds, tasks
+from tablewright.kit import audit, outbox, rounds, tasks
 
 Role = Literal["student", "instructor", "admin"]
 CourseRole = Literal["student", "ta", "instructor"]
@@ -80,12 +80,21 @@ class User(Value):
     notification_preferences: NotificationPreferences = NotificationPreferences()
     statistics: Statistics = Statistics()
     status: UserStatus = "active"
+    # On a roster, and never signed in yet.
+    invited: bool = False
     suspended_reason: str | None = None
     # The highest share of the quota the user was told about: 0, 80 or 100.
     quota_notice: int = 0
     time_zone: str = "UTC"
     erased_at: datetime | None = None
     version: int = 1
+
+
+class Login(Value):
+    """The user of a login whose subject is not the user's id: someone who was on a roster before signing in."""
+
+    subject: str
+    user_id: str
 
 
 class Notification(Value):
@@ -135,7 +144,11 @@ class File(Value):
     virus_signature: str | None = None
     held_by: list[str] = Field(default_factory=list)
     folder_id: str | None = None
+    # Where it is listed: in its folder, at the top (the owner's id), or in the trash; None while it is pending.
+    place: str | None = None
     uploaded_by: str | None = None
+    # From here on its bytes are being removed, and it cannot be restored any more.
+    purged_at: datetime | None = None
     version: int = 1
 
 
@@ -208,7 +221,8 @@ class Share(Value):
     shared_with_user_id: str
     share_id: str
     owner_id: str
-    shared_with_email: str
+    # A course or a team has none.
+    shared_with_email: str | None = None
     shared_with_name: str | None = None
     target: ShareTarget = "file"
     permissions: Permission = "read"
@@ -478,10 +492,11 @@ class Submission(Value):
     statement_agreed: str | None = None
     comments: str | None = None
     idempotency_key: str | None = None
-    # What was marked: `score` before the late penalty, `grade` after it. For a team with a grade each: `grades`.
+    # What was marked: `score` before the late penalty, `grade` after it. For a team with a grade each: `scores`, `grades`.
     score: Points | None = None
     grade: Points | None = None
     max_grade: Points | None = None
+    scores: dict[str, Points] = Field(default_factory=dict)
     grades: dict[str, Points] = Field(default_factory=dict)
     penalty_percent: Points | None = None
     feedback: str | None = None
@@ -489,6 +504,8 @@ class Submission(Value):
     graded_at: datetime | None = None
     graded_by: str | None = None
     graded_by_name: str | None = None
+    # When its students were told the grade.
+    returned_at: datetime | None = None
     marking_state: MarkingState = "not marked"
     grader_id: str | None = None
     second_grader_id: str | None = None
@@ -561,6 +578,8 @@ class Mark(Value):
     grades: dict[str, Points] = Field(default_factory=dict)
     feedback: str | None = None
     feedback_file_id: str | None = None
+    # With second marking: the marker is done. The grade of the submission is the mark that is published.
+    finished: bool = False
     published: bool = False
     updated_at: datetime
     version: int = 1
@@ -627,17 +646,6 @@ class Message(outbox.Message, Value):
     """A mail in the outbox; `user_id` is whom it is about."""
 
     user_id: str | None = None
-
-
-class Challenge(codes.Challenge, Value):
-    """A code for signing in, sent to an address for one requester (kit/code_requesters.py)."""
-
-    address: str
-    asker: str
-
-
-class Allowance(codes.Allowance, Value):
-    """How often something was done in an hour or a day."""
 
 
 class Task(tasks.Task):

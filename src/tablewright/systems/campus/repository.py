@@ -37,6 +37,8 @@ from tablewright.world import World
 
 MAIL = Path(__file__).parent / "pages" / "mail"
 SYSTEM = Actor("system:campus", "system")
+# A user's id is the subject of a login, which an identity provider makes: anything without our delimiter.
+_USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|@-]{0,127}")
 _COURSE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,63}")
 
 
@@ -52,7 +54,7 @@ def _taken(noun: str, refused: AlreadyExists | NotUnique) -> Exception:
 REFUSALS = Refusals(
     changed=lambda _: Changed(),
     lost=lambda _: RaceLost(),
-    race=(Changed),
+    race=Changed,
     busy=lambda: Conflict("BUSY", "This is being changed right now. Try again in a moment."),
     taken=_taken,
     page_words="pageSize must be 1 to {at_most}.",
@@ -84,7 +86,7 @@ class Repository(Tables):
     # --- one ---
 
     def user(self, user_id: str) -> User:
-        self._refuse_impossible(is_uuid(user_id), "USER")
+        self._refuse_impossible(_USER_ID.fullmatch(user_id) is not None, "USER")
         return self.found(self.db.one(d.user_by_id(user_id)), "USER")
 
     def user_of(self, email: str) -> User | None:

@@ -30,7 +30,11 @@ ASSIGNMENT_STATES = States(
     },
 )
 assignments_table = CAMPUS.table(
-    "campus-cloud-assignments", pk="courseId", sk="assignmentId", stream="NEW_AND_OLD_IMAGES", about="Assignments by course."
+    "campus-cloud-assignments",
+    pk="courseId",
+    sk="assignmentId",
+    stream="NEW_AND_OLD_IMAGES",
+    about="Assignments by course.",
 )
 instructor_index = assignments_table.gsi("InstructorIndex", pk="instructorId", sk="createdAt")
 status_due_index = assignments_table.gsi("StatusDueDateIndex", pk="status", sk="dueDate")
@@ -96,7 +100,11 @@ def assignments_by_due_date(
 
 
 @CAMPUS.query(
-    assignments, on=assignment_id_index, pk="{assignment_id}", page=1, load=Load(per_month=1_000_000, item_bytes=2000)
+    assignments,
+    on=assignment_id_index,
+    pk="{assignment_id}",
+    page=1,
+    load=Load(per_month=1_000_000, item_bytes=2000),
 )
 def assignment_by_id(*, assignment_id: str) -> None:
     """The course of an assignment; decisions rest on a consistent read of the assignment itself."""

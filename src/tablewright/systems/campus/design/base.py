@@ -38,7 +38,9 @@ def _environment(name: str, limit: int) -> Environment:
         deletion_protection=production,
         encryption="customer" if production else "owned",
         tags={"Project": "campus-cloud", "Environment": name, "DataSensitivity": "education-records"},
-        budget=Budget(Decimal(limit), Decimal(limit) * Decimal("0.8"), said=(Decimal("9.75"), Decimal("9.75"))),
+        budget=Budget(
+            Decimal(limit), Decimal(limit) * Decimal("0.8"), said=(Decimal("9.75"), Decimal("9.75"))
+        ),
         recovery={"latest restorable": "about 5 min behind, for 35 days"},
     )
 

@@ -156,7 +156,9 @@ overrides = courses_table.entity(
 # --- access patterns ---
 
 
-@CAMPUS.query(courses, on=semester_index, pk="{semester}", page=50, load=Load(per_month=500, items=20, item_bytes=1200))
+@CAMPUS.query(
+    courses, on=semester_index, pk="{semester}", page=50, load=Load(per_month=500, items=20, item_bytes=1200)
+)
 def courses_by_semester(*, semester: str) -> None:
     """The courses of a semester."""
 
@@ -167,14 +169,22 @@ def courses_of_user(*, user_id: str) -> None:
 
 
 @CAMPUS.query(
-    enrolments, on=enrolment_course_index, pk="{course_id}", page=100, load=Load(per_month=20_000, items=60, item_bytes=350)
+    enrolments,
+    on=enrolment_course_index,
+    pk="{course_id}",
+    page=100,
+    load=Load(per_month=20_000, items=60, item_bytes=350),
 )
 def enrolments_of_course(*, course_id: str) -> None:
     """Everyone in a course."""
 
 
 @CAMPUS.query(
-    group_sets, pk="COURSE#{course_id}", sk=begins("GROUPSET#"), page=50, load=Load(per_month=20_000, items=2, item_bytes=250)
+    group_sets,
+    pk="COURSE#{course_id}",
+    sk=begins("GROUPSET#"),
+    page=50,
+    load=Load(per_month=20_000, items=2, item_bytes=250),
 )
 def group_sets_of_course(*, course_id: str) -> None:
     """The group sets of a course."""
@@ -197,7 +207,11 @@ def team_memberships_of_set(*, course_id: str, group_set_id: str) -> None:
 
 
 @CAMPUS.query(
-    rubrics, pk="COURSE#{course_id}", sk=begins("RUBRIC#"), page=50, load=Load(per_month=5_000, items=3, item_bytes=2500)
+    rubrics,
+    pk="COURSE#{course_id}",
+    sk=begins("RUBRIC#"),
+    page=50,
+    load=Load(per_month=5_000, items=3, item_bytes=2500),
 )
 def rubrics_of_course(*, course_id: str) -> None:
     """The rubrics of a course."""

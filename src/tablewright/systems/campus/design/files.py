@@ -14,6 +14,7 @@ __all__ = [
     "file_versions",
     "files",
     "files_by_status",
+    "files_in_place",
     "files_of_user",
     "files_table",
     "folder_id_index",
@@ -21,6 +22,7 @@ __all__ = [
     "folders_by_id",
     "folders_of_user",
     "library_table",
+    "place_index",
     "purge_index",
     "purgeable_files",
     "upload_id_index",
@@ -40,11 +42,17 @@ FILE_STATES = States(
     },
 )
 files_table = CAMPUS.table(
-    "campus-cloud-files", pk="userId", sk="fileId", stream="NEW_AND_OLD_IMAGES", followed=True, about="Files by owner."
+    "campus-cloud-files",
+    pk="userId",
+    sk="fileId",
+    stream="NEW_AND_OLD_IMAGES",
+    followed=True,
+    about="Files by owner.",
 )
 file_id_index = files_table.gsi("FileIdIndex", pk="fileId")
 file_status_index = files_table.gsi("StatusIndex", pk="statusShard", sk="uploadedAt")
 uploaded_index = files_table.gsi("UserUploadedIndex", pk="userId", sk="uploadedAt")
+place_index = files_table.gsi("PlaceIndex", pk="place", sk="uploadedAt")
 purge_index = files_table.gsi("PurgeIndex", pk="purgeDay", sk="deletedAt", project="KEYS_ONLY")
 library_table = CAMPUS.table(
     "campus-cloud-library",
@@ -73,6 +81,7 @@ files = files_table.entity(
         file_id_index: Keys("{file_id}"),
         file_status_index: Keys("{status}#{file_id:shard.8}", "{uploaded_at}"),
         uploaded_index: Keys("{user_id}", "{uploaded_at}"),
+        place_index: Keys("{place}", "{uploaded_at}"),
         purge_index: Keys("{deleted_at:day}", "{deleted_at}"),
     },
     version="version",
@@ -125,7 +134,10 @@ uploads = library_table.entity(
     expires=Expires("expires_at", timedelta(days=30)),
     data={"filename": Data.PERSONAL},
     retention=Retention(timedelta(days=31), "until the upload is complete or has been given up"),
-    load={"create": Load(per_month=220_000, item_bytes=600, transaction=True), "delete": Load(per_month=220_000)},
+    load={
+        "create": Load(per_month=220_000, item_bytes=600, transaction=True),
+        "delete": Load(per_month=220_000),
+    },
 )
 
 
@@ -138,6 +150,14 @@ uploads = library_table.entity(
 )  # fmt: skip
 def files_of_user(*, user_id: str, since: datetime | None = None, until: datetime | None = None) -> None:
     """A user's files, newest first; uploads that are not complete have no `uploadedAt` and are not in it (CC-D1)."""
+
+
+@CAMPUS.query(
+    files, on=place_index, pk="{place}", descending=True, page=20, at_most=100,
+    load=Load(per_month=2_000_000, items=20, item_bytes=900),
+)  # fmt: skip
+def files_in_place(*, place: str) -> None:
+    """The files of a folder, of a user's top or of a user's trash, newest first (CC-X27, CC-X5)."""
 
 
 @CAMPUS.query(files, on=file_id_index, pk="{file_id}", page=1, load=Load(per_month=2_000_000, item_bytes=900))
@@ -170,14 +190,16 @@ def versions_of_file(*, file_id: str) -> None:
 
 
 @CAMPUS.query(
-    folders, pk="FOLDERS#{user_id}", sk=begins("FOLDER#"), page=500,
+    folders, pk="FOLDERS#{user_id}", sk=begins("FOLDER#"), page=500, consistent=True,
     load=Load(per_month=1_000_000, items=15, item_bytes=250),
 )  # fmt: skip
 def folders_of_user(*, user_id: str) -> None:
-    """All folders of a user: few enough to be read whole."""
+    """All folders of a user, with the top: few enough to be read whole."""
 
 
-@CAMPUS.query(folders, on=folder_id_index, pk="{folder_id}", page=1, load=Load(per_month=200_000, item_bytes=250))
+@CAMPUS.query(
+    folders, on=folder_id_index, pk="{folder_id}", page=1, load=Load(per_month=200_000, item_bytes=250)
+)
 def folders_by_id(*, folder_id: str) -> None:
     """The owner of a folder."""
 

@@ -1,19 +1,17 @@
-"""Notifications, mail, codes, tasks and the audit log: what expires (CC-X10, CC-X11)."""
+"""Notifications, mail, tasks and the audit log: what expires (CC-X10, CC-X11)."""
 
 from tablewright.design import Data, Expires, Load, Retention, begins
 from tablewright.kit.audit import audit as audit_in
-from tablewright.kit.codes import codes_in
 from tablewright.kit.outbox import ByOwner
 from tablewright.kit.outbox import outbox as outbox_in
 from tablewright.kit.rounds import add_rounds
 from tablewright.kit.tasks import add_tasks
 from tablewright.systems.campus.design.base import A_YEAR, CAMPUS
-from tablewright.systems.campus.model import Allowance, AuditEntry, Challenge, Message, Notification, Position, Task
+from tablewright.systems.campus.model import AuditEntry, Message, Notification, Position, Task
 
 __all__ = [
     "audit",
     "audit_table",
-    "codes",
     "notices_table",
     "notifications",
     "notifications_of_user",
@@ -30,12 +28,14 @@ notices_table = CAMPUS.table(
     pk="PK",
     sk="SK",
     ttl="ttl",
-    about="Notifications, the outbox, one-time codes and tasks.",
+    about="Notifications, the outbox and tasks.",
 )
 outbox_index = notices_table.gsi("OutboxIndex", pk="outboxKey", sk="outboxAt")
 recipient_index = notices_table.gsi("MailOfUserIndex", pk="mailOf", sk="mailAt")
 task_index = notices_table.gsi("TaskIndex", pk="taskKey", sk="taskAt")
-audit_table = CAMPUS.table("campus-cloud-audit", pk="PK", sk="SK", ttl="ttl", about="Who did what, for a year.")
+audit_table = CAMPUS.table(
+    "campus-cloud-audit", pk="PK", sk="SK", ttl="ttl", about="Who did what, for a year."
+)
 
 
 def notification_key(user_id: str, notification_id: str) -> None: ...
@@ -51,7 +51,10 @@ notifications = notices_table.entity(
     expires=Expires("expires_at"),
     data={"text": Data.PERSONAL},
     retention=Retention(A_YEAR / 4, "to be read"),
-    load={"create": Load(per_month=150_000, item_bytes=350), "update": Load(per_month=50_000, item_bytes=350)},
+    load={
+        "create": Load(per_month=150_000, item_bytes=350),
+        "update": Load(per_month=50_000, item_bytes=350),
+    },
 )
 outbox = outbox_in(
     CAMPUS,
@@ -66,20 +69,12 @@ outbox = outbox_in(
     reads=Load(per_month=45_000, items=5, item_bytes=800),
     roles=("admin",),
     by_owner=ByOwner(
-        "messages_of_user", "user_id", "{user_id}", Load(per_month=100, items=10, item_bytes=800), on=recipient_index
+        "messages_of_user",
+        "user_id",
+        "{user_id}",
+        Load(per_month=100, items=10, item_bytes=800),
+        on=recipient_index,
     ),
-)
-codes = codes_in(
-    notices_table,
-    Challenge,
-    Allowance,
-    key={"address": str, "asker": str},
-    pk="CHALLENGE#{address:lower}",
-    sk="CODE#{asker}",
-    sends=Load(per_month=5_000, item_bytes=300, transaction=True),
-    counts=Load(per_month=30_000, item_bytes=150),
-    purpose="to verify that a user owns an address",
-    data={"address": Data.PERSONAL},
 )
 tasks = add_tasks(CAMPUS, notices_table, Task, index=task_index, per_month=300_000)
 rounds = add_rounds(notices_table, Position)

@@ -129,7 +129,9 @@ def shares_by_expiry(*, file_id: str, since: datetime | None = None, until: date
     shares.view(ShareKey), on=expiry_day_index, pk="{day:day}", sk=between("{since}", "{until}"), page=100,
     load=Load(per_month=3_000, items=20, item_bytes=120),
 )  # fmt: skip
-def shares_expiring_on(*, day: datetime, since: datetime | None = None, until: datetime | None = None) -> None:
+def shares_expiring_on(
+    *, day: datetime, since: datetime | None = None, until: datetime | None = None
+) -> None:
     """All shares that end on a day (CC-D8)."""
 
 

@@ -4,7 +4,6 @@ In `campus-cloud-submissions` a row's sort key is `{owner}#{number}`; what begin
 is in no index of theirs but where it says so (CC-D13).
 """
 
-
 from tablewright.design import Copy, Data, Keys, Load, Refresh, Retention, States, begins, below
 from tablewright.systems.campus.design.base import CAMPUS
 from tablewright.systems.campus.design.courses import RECORDS_KEPT
@@ -54,7 +53,8 @@ SUBMISSION_STATES = States(
     "status",
     start="submitted",
     moves={
-        "submitted": {"graded": ("staff",)},
+        # Straight to returned where the grades of the assignment are released already.
+        "submitted": {"graded": ("staff",), "returned": ("staff",)},
         "graded": {"returned": ("staff", "system"), "submitted": ("staff",)},
         "returned": {"graded": ("staff",), "submitted": ("staff",)},
     },
@@ -62,7 +62,10 @@ SUBMISSION_STATES = States(
 REGRADE_STATES = States(
     "status",
     start="open",
-    moves={"open": {"answered": ("staff",), "closed": ("staff", "student")}, "answered": {"open": ("student",), "closed": ("staff", "student")}},
+    moves={
+        "open": {"answered": ("staff",), "closed": ("staff", "student")},
+        "answered": {"open": ("student",), "closed": ("staff", "student")},
+    },
 )
 submissions_table = CAMPUS.table(
     "campus-cloud-submissions",
@@ -117,6 +120,7 @@ submissions = submissions_table.entity(
         "comments": Data.PERSONAL,
         "grade": Data.PERSONAL,
         "score": Data.PERSONAL,
+        "scores": Data.PERSONAL,
         "grades": Data.PERSONAL,
         "feedback": Data.PERSONAL,
         "graded_by_name": Data.PERSONAL,
@@ -145,7 +149,10 @@ drafts = submissions_table.entity(
     version="version",
     data={"parts": Data.PERSONAL, "comments": Data.PERSONAL},
     retention=_RECORDS,
-    load={"change": Load(per_month=200_000, item_bytes=1200), "delete": Load(per_month=100_000, transaction=True)},
+    load={
+        "change": Load(per_month=200_000, item_bytes=1200),
+        "delete": Load(per_month=100_000, transaction=True),
+    },
 )
 member_entries = submissions_table.entity(
     MemberEntry,
@@ -164,9 +171,17 @@ marks = marking_table.entity(
     pk="SUBMISSION#{submission_id}",
     sk="MARK#{marker_id}",
     version="version",
-    data={"score": Data.PERSONAL, "grades": Data.PERSONAL, "feedback": Data.PERSONAL, "marker_name": Data.PERSONAL},
+    data={
+        "score": Data.PERSONAL,
+        "grades": Data.PERSONAL,
+        "feedback": Data.PERSONAL,
+        "marker_name": Data.PERSONAL,
+    },
     retention=_RECORDS,
-    load={"create": Load(per_month=100_000, item_bytes=900), "change": Load(per_month=200_000, item_bytes=900)},
+    load={
+        "create": Load(per_month=100_000, item_bytes=900),
+        "change": Load(per_month=200_000, item_bytes=900),
+    },
 )
 comments = marking_table.entity(
     Comment,
@@ -198,7 +213,7 @@ regrades = marking_table.entity(
 
 
 @CAMPUS.query(
-    submissions, pk="{assignment_id}", sk=below("{before}"), page=50, at_most=500, others=True,
+    submissions, pk="{assignment_id}", sk=below("{before}"), page=50, at_most=500, others=True, consistent=True,
     load=Load(per_month=100_000, items=50, item_bytes=1500),
 )  # fmt: skip
 def submissions_of_assignment(*, assignment_id: str, before: str = "~") -> None:
@@ -206,7 +221,12 @@ def submissions_of_assignment(*, assignment_id: str, before: str = "~") -> None:
 
 
 @CAMPUS.query(
-    submissions, pk="{assignment_id}", sk=begins("{owner_id}#"), page=100, others=True, load=Load(per_month=500_000, items=2, item_bytes=1500)
+    submissions,
+    pk="{assignment_id}",
+    sk=begins("{owner_id}#"),
+    page=100,
+    others=True,
+    load=Load(per_month=500_000, items=2, item_bytes=1500),
 )
 def submissions_of_owner(*, assignment_id: str, owner_id: str) -> None:
     """A student's or team's submissions of an assignment, by number."""
@@ -220,7 +240,13 @@ def submissions_of_student(*, student_id: str) -> None:
     """A student's submissions, and those of the student's teams, newest first."""
 
 
-@CAMPUS.query(submissions, on=submission_id_index, pk="{submission_id}", page=1, load=Load(per_month=500_000, item_bytes=1500))
+@CAMPUS.query(
+    submissions,
+    on=submission_id_index,
+    pk="{submission_id}",
+    page=1,
+    load=Load(per_month=500_000, item_bytes=1500),
+)
 def submission_by_id(*, submission_id: str) -> None:
     """The key of a submission; decisions rest on a consistent read of the row itself."""
 
@@ -242,7 +268,12 @@ def grading_queue(*, course_id: str, status: SubmissionStatus = "submitted") -> 
 
 
 @CAMPUS.query(
-    marks, pk="SUBMISSION#{submission_id}", sk=begins("MARK#"), page=20, load=Load(per_month=200_000, items=1, item_bytes=900)
+    marks,
+    pk="SUBMISSION#{submission_id}",
+    sk=begins("MARK#"),
+    page=20,
+    consistent=True,
+    load=Load(per_month=200_000, items=1, item_bytes=900),
 )
 def marks_of_submission(*, submission_id: str) -> None:
     """The marks of a submission, one for each marker."""
@@ -265,9 +296,11 @@ def regrades_of_submission(*, submission_id: str) -> None:
 
 
 @CAMPUS.query(
-    regrades, on=regrade_index, pk="{course_id}#{status}", page=50, load=Load(per_month=5_000, items=5, item_bytes=900)
+    regrades,
+    on=regrade_index,
+    pk="{course_id}#{status}",
+    page=50,
+    load=Load(per_month=5_000, items=5, item_bytes=900),
 )
 def regrades_of_course(*, course_id: str, status: RegradeStatus) -> None:
     """The regrade requests of a course in a status, oldest first."""
-
-

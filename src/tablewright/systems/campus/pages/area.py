@@ -1,0 +1,54 @@
+"""Campus Cloud's area: pages for students and teachers, and for admins.
+
+home.py and profile.py are everyone's; admin.py is for admins. All of them use page.py.
+"""
+
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import gather
+from tablewright.pages.area import Area, Nav
+from tablewright.pages.layout import Console
+from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.pages.admin import admin_router
+from tablewright.systems.campus.pages.home import home_router
+from tablewright.systems.campus.pages.page import CampusPages
+from tablewright.systems.campus.pages.profile import profile_router
+from tablewright.systems.campus.pages.search import finder
+
+PAGES = (
+    Nav("Home", "", (), icon="home"),
+    Nav("My files", "files", (), icon="docs"),
+    Nav("Shared with me", "shared", (), icon="people"),
+    Nav("Links", "links", (), icon="globe"),
+    Nav("Trash", "trash", (), icon="box"),
+    Nav("Courses", "courses", (), icon="cap"),
+    Nav("Notifications", "notifications", (), icon="bell"),
+    Nav("Profile", "profile", (), icon="person"),
+    Nav("Users", "admin/users", ("admin",), icon="people"),
+    Nav("Quarantine", "admin/quarantine", ("admin",), icon="alert"),
+    Nav("Storage", "admin/storage", ("admin",), icon="chart"),
+)
+
+
+def campus_area(campus: Campus, console: Console, who: FindPrincipal) -> Area:
+    """The area of SYSTEM.pages."""
+    pages = CampusPages(console, who, campus)
+    router = home_router(pages)
+    gather(
+        router,
+        (
+            profile_router(pages),
+            admin_router(pages),
+        ),
+    )
+    return Area(
+        "campus",
+        "Campus Cloud",
+        "cap",
+        "green",
+        PAGES,
+        router,
+        about="Files, shares, assignments and grades for students and their teachers.",
+        search=finder(campus),
+        finds="a file, a course or an assignment",
+        admits=campus.users.admits,
+    )
