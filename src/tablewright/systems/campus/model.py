@@ -147,6 +147,8 @@ class File(Value):
     # Where it is listed: in its folder, at the top (the owner's id), or in the trash; None while it is pending.
     place: str | None = None
     uploaded_by: str | None = None
+    # The bytes of all its versions: what it takes of the quota.
+    stored_bytes: int = 0
     # From here on its bytes are being removed, and it cannot be restored any more.
     purged_at: datetime | None = None
     version: int = 1

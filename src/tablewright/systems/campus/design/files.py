@@ -15,6 +15,7 @@ __all__ = [
     "files",
     "files_by_status",
     "files_in_place",
+    "files_of_owner",
     "files_of_user",
     "files_table",
     "folder_id_index",
@@ -153,6 +154,13 @@ def files_of_user(*, user_id: str, since: datetime | None = None, until: datetim
 
 
 @CAMPUS.query(
+    files, pk="{user_id}", page=100, consistent=True, load=Load(per_month=3_000, items=100, item_bytes=900)
+)
+def files_of_owner(*, user_id: str) -> None:
+    """All files of a user by their ids, also those in the trash and those that are not complete (CC-5): to recount."""
+
+
+@CAMPUS.query(
     files, on=place_index, pk="{place}", descending=True, page=20, at_most=100,
     load=Load(per_month=2_000_000, items=20, item_bytes=900),
 )  # fmt: skip
@@ -182,7 +190,7 @@ def purgeable_files(*, day: datetime, since: datetime | None = None, until: date
 
 
 @CAMPUS.query(
-    file_versions, pk="FILE#{file_id}", sk=begins("VERSION#"), descending=True, page=50,
+    file_versions, pk="FILE#{file_id}", sk=begins("VERSION#"), descending=True, page=50, consistent=True,
     load=Load(per_month=20_000, items=3, item_bytes=400),
 )  # fmt: skip
 def versions_of_file(*, file_id: str) -> None:
