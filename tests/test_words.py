@@ -35,6 +35,7 @@ PLACES: tuple[str, ...] = (
     "pages",
     "app",
     "cli",
+    "systems/campus",
     "systems/parental",
     "systems/portal",
     "systems/travel",

@@ -13,12 +13,13 @@ from tablewright.app.serve import app_of
 from tablewright.edge.identity.guards import needs_of
 from tablewright.systems.portal.access import Caller, OwnOrder
 
-SYSTEMS = ("parental", "portal", "travel")
+SYSTEMS = ("campus", "parental", "portal", "travel")
 # Routes that anyone may call: what a shop window shows, the steps of signing in, what a signed link opens or a signed
 # event brings, and the geography.
 SIGN_IN = ("GET sign-in", "POST sign-in", "GET sign-in/code", "POST sign-in/code")
 SEARCH = "GET search"  # finds what the caller may see
 PUBLIC_PAGES = {
+    "campus": (*SIGN_IN, SEARCH),
     "parental": (*SIGN_IN, SEARCH),
     "portal": (
         *SIGN_IN, SEARCH, "GET", "GET campaigns/{code}", "GET checkout", "POST checkout", "POST checkout/total",
@@ -31,6 +32,7 @@ PUBLIC_PAGES = {
     ),
 }  # fmt: skip
 PUBLIC_API = {
+    "campus": (),
     "parental": (),
     "portal": (
         "GET v1.0/campaigns", "GET v1.0/campaigns/{code}", "GET v1.0/products", "GET v1.0/products/{id}",
