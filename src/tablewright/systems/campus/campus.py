@@ -13,6 +13,13 @@ from tablewright.systems.campus.people.notifications import Notifier
 from tablewright.systems.campus.people.users import Users
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.settings import Settings
+from tablewright.systems.campus.sharing.access_check import FileAccess
+from tablewright.systems.campus.sharing.addressees import Addressees
+from tablewright.systems.campus.sharing.links import Links
+from tablewright.systems.campus.sharing.pending import claim_pending
+from tablewright.systems.campus.sharing.share_jobs import ShareJobs
+from tablewright.systems.campus.sharing.shares import Shares
+from tablewright.systems.campus.sharing.targets import Targets
 from tablewright.world import World
 
 
@@ -24,6 +31,12 @@ class Campus:
     settings: Settings
     users: Users
     notifier: Notifier
+    file_access: FileAccess
+    targets: Targets
+    addressees: Addressees
+    shares: Shares
+    share_jobs: ShareJobs
+    links: Links
     dispatch: OutboxDispatch[Message]
 
 
@@ -45,10 +58,18 @@ def open_campus(
     repository = Repository(db, world, secret)
     users = Users(repository, settings)
     notifier = Notifier(repository, url)
+    file_access = FileAccess(repository, settings)
+    users.on_first_login.append(lambda user: claim_pending(repository, user))
     return Campus(
         repository=repository,
         settings=settings,
         users=users,
         notifier=notifier,
+        file_access=file_access,
+        targets=Targets(repository, file_access),
+        addressees=Addressees(repository, users),
+        shares=Shares(repository, notifier, url),
+        share_jobs=ShareJobs(repository, notifier),
+        links=Links(repository, file_access, settings, secret),
         dispatch=repository.outbox.dispatch(),
     )
