@@ -56,6 +56,7 @@ def make_app(
     trusted_origins: Collection[str] = (),
     body_bytes: int = BODY_BYTES,
     larger_bodies: Mapping[str, int] | None = None,
+    streamed_bodies: Mapping[str, int] | None = None,
     held_bytes: int = HELD_BYTES,
     headers: Mapping[str, str] = PAGE_HEADERS,
     version: str = "1",
@@ -85,7 +86,9 @@ def make_app(
     if openapi_url is not None:
         _describe(app, openapi_url)
     # Each added middleware goes around those before it.
-    app.add_middleware(BodyLimit, most=body_bytes, larger=larger_bodies, held_bytes=held_bytes)
+    app.add_middleware(
+        BodyLimit, most=body_bytes, larger=larger_bodies, streamed=streamed_bodies, held_bytes=held_bytes
+    )
     app.add_middleware(SameOrigin, trusted=trusted_origins)
     app.add_middleware(Hosts, allowed=hosts)
     install(app, {CallerError: problem_for, **(translations or {})})

@@ -10,10 +10,10 @@ from typing import Any
 
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict
-from tablewright.kit.objects.store import ObjectMissing, ObjectStore, ObjectStream
+from tablewright.kit.objects.store import ObjectMissing, ObjectStore
 from tablewright.kit.tasks import Finished, Postponed
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.files.library import Library, trash_of
+from tablewright.systems.campus.files.library import trash_of
 from tablewright.systems.campus.files.names import actor_of
 from tablewright.systems.campus.files.scanner import Clean, Infected, Scanner
 from tablewright.systems.campus.model import File, FileVersion, ScanStatus, Task, User
@@ -30,10 +30,9 @@ class Scans:
         objects: ObjectStore,
         scanner: Scanner,
         notifier: Notifier,
-        library: Library,
     ) -> None:
         self._repository, self._objects, self._scanner = repository, objects, scanner
-        self._notifier, self._library = notifier, library
+        self._notifier = notifier
 
     def run(self, task: Task) -> Finished | Postponed:
         """The task of a version. Raises if the scanner does not answer: it is run again."""
@@ -89,11 +88,11 @@ class Scans:
         """The files in quarantine, newest first."""
         return list(self._repository.db.all(d.files_by_status(status="quarantined")))
 
-    def open(self, admin: User, file_id: str) -> tuple[File, ObjectStream]:
-        """The bytes of a file in quarantine, for an admin who reviews it; recorded."""
+    def reviewed(self, admin: User, file_id: str) -> File:
+        """A file in quarantine whose bytes an admin reads, to review it; recorded."""
         file = self._in_quarantine(file_id)
         self._repository.db.write(self._repository.audit(f"file:{file_id}", "reviewed", actor_of(admin)))
-        return file, self._library.open(file)
+        return file
 
     def release(self, admin: User, file_id: str, reason: str) -> File:
         """A false alarm: the file is as it was, and counts as clean."""

@@ -187,6 +187,10 @@ class Uploads:
             raise NotFound("upload")
         return upload
 
+    def was_completed(self, upload_id: str) -> bool:
+        """True if an upload is complete; its slot is gone then."""
+        return self._repository.db.done(_receipt(upload_id), d.CAMPUS) is not None
+
     def begun(self, user: User) -> list[Upload]:
         """What a user began to upload and can go on with, newest first."""
         now = self._repository.now()
