@@ -28,7 +28,7 @@ from tablewright.edge import run as run_app
 from tablewright.edge.connections import raise_file_limit
 from tablewright.edge.json_logs import log_as_json
 from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreInUse
-from tablewright.kit.bucket_objects import ObjectsUnusable
+from tablewright.kit.objects.settings import ObjectsUnusable
 from tablewright.kit.system import System
 from tablewright.mapping import TableDiffers
 from tablewright.systems.parental.cache import CacheMistake

@@ -11,6 +11,8 @@ from urllib.parse import quote
 from fastapi import Response
 
 _MAX_LENGTH = 60
+# Control and format characters (a right-to-left override hides the ending of a name), and halves of pairs.
+_INVISIBLE = frozenset(("Cc", "Cf", "Cs"))
 _MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "geojson": "application/geo+json",
@@ -33,6 +35,15 @@ def attachment(system: str, subject: str, at: datetime, ending: str) -> dict[str
     ]
     starred = f"; filename*=UTF-8''{quote(names[1], safe='')}" if names[0] != names[1] else ""
     return {"Content-Disposition": f'attachment; filename="{names[0]}"{starred}'}
+
+
+def disposition(filename: str, *, inline: bool = False) -> str:
+    """The header's value for a file with a name of its owner's, in any script; control characters are left out."""
+    name = "".join(one for one in filename if unicodedata.category(one) not in _INVISIBLE) or "file"
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    safe = re.sub(r"[^A-Za-z0-9 ._()-]", "_", plain).strip() or "file"
+    kind = "inline" if inline else "attachment"
+    return f"{kind}; filename=\"{safe}\"; filename*=UTF-8''{quote(name, safe='')}"
 
 
 def _slug(text: str) -> str:

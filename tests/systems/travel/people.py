@@ -20,7 +20,7 @@ from tablewright.client import Call
 from tablewright.design import Environment
 from tablewright.edge import Issuer
 from tablewright.kit.delivery import OutgoingMessage
-from tablewright.kit.objects import Directory
+from tablewright.kit.objects.directory import Directory
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.accounts import Proved, SignedIn

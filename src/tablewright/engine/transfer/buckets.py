@@ -217,10 +217,8 @@ def _as_bucket_error(bucket: Bucket) -> Iterator[None]:
 # --- S3 ---
 
 
-class S3Buckets:
-    """S3, with the credentials boto3 finds; `endpoint` for one that is not Amazon's."""
-
-    refuses_keys: str | None = None
+class S3Connection:
+    """boto3's client of S3, with the credentials boto3 finds; `endpoint` for one that is not Amazon's."""
 
     def __init__(self, endpoint: str | None, region: str) -> None:
         try:
@@ -232,16 +230,40 @@ class S3Buckets:
                 "buckets in S3 need boto3: pip install 'tablewright[s3]', or name a directory"
             ) from None
         session = boto3.Session()
+        # s3v4 also for links: without it boto3 signs them by an older method in some regions.
+        config = Config(connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS, signature_version="s3v4")
         try:
-            self._client: Any = session.client(
-                "s3",
-                endpoint_url=endpoint,
-                region_name=session.region_name or region,
-                config=Config(connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS),
+            self.client: Any = session.client(
+                "s3", endpoint_url=endpoint, region_name=session.region_name or region, config=config
             )
         except (ValueError, BotoCoreError) as error:
             raise BucketsUnknown(f"buckets in S3 at {endpoint}: {error}") from None
         self._refusal, self._trouble = ClientError, BotoCoreError
+
+    @contextmanager
+    def as_bucket_error(self) -> Iterator[None]:
+        """Raise errors of boto3 as BucketUnusable, with the service's code."""
+        try:
+            yield
+        except self._refusal as refusal:
+            answer = refusal.response
+            code, status = answer["Error"]["Code"], answer["ResponseMetadata"]["HTTPStatusCode"]
+            details = f"(Service: Amazon S3; Status Code: {status}; Error Code: {code})"
+            raise BucketUnusable(
+                f"S3{code}", f"{answer['Error'].get('Message', '')} {details}".strip()
+            ) from None
+        except self._trouble as trouble:
+            raise BucketUnusable("S3Unavailable", f"S3 cannot be reached: {trouble}") from None
+
+
+class S3Buckets:
+    """The buckets of S3."""
+
+    refuses_keys: str | None = None
+
+    def __init__(self, endpoint: str | None, region: str) -> None:
+        connection = S3Connection(endpoint, region)
+        self._client, self._as_bucket_error = connection.client, connection.as_bucket_error
 
     def put(self, bucket: Bucket, key: str, body: bytes) -> str:
         options: dict[str, str] = {}
@@ -271,20 +293,6 @@ class S3Buckets:
 
     def close(self) -> None:
         self._client.close()
-
-    @contextmanager
-    def _as_bucket_error(self) -> Iterator[None]:
-        try:
-            yield
-        except self._refusal as refusal:
-            answer = refusal.response
-            code, status = answer["Error"]["Code"], answer["ResponseMetadata"]["HTTPStatusCode"]
-            details = f"(Service: Amazon S3; Status Code: {status}; Error Code: {code})"
-            raise BucketUnusable(
-                f"S3{code}", f"{answer['Error'].get('Message', '')} {details}".strip()
-            ) from None
-        except self._trouble as trouble:
-            raise BucketUnusable("S3Unavailable", f"S3 cannot be reached: {trouble}") from None
 
 
 class _Body(io.RawIOBase):

@@ -4,7 +4,7 @@ Elsewhere: its parts as one value (travel.py), HTTP (api/router.py), pages (page
 """
 
 from tablewright.edge import Principal
-from tablewright.kit.bucket_objects import objects_of
+from tablewright.kit.objects.settings import objects_of
 from tablewright.kit.system import Start, System
 from tablewright.systems.travel import jobs, seed
 from tablewright.systems.travel.account.apple import apple_in

@@ -9,7 +9,8 @@ from typing import Any
 
 from tablewright.edge.errors import NotFound
 from tablewright.kit.delivery import OutboxDispatch
-from tablewright.kit.objects import InMemory, Objects
+from tablewright.kit.objects.memory import InMemory
+from tablewright.kit.objects.store import Objects
 from tablewright.mapping import Change, Consumer, Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.accounts import Accounts, Issue, no_tokens

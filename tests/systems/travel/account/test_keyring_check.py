@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.kit.objects import InMemory
+from tablewright.kit.objects.memory import InMemory
 from tablewright.systems.travel.account.keyring import KeyRing, keyring_of
 from tablewright.systems.travel.account.keyring_check import (
     SecretIsMissing,

@@ -17,7 +17,7 @@ import orjson
 from pydantic import BaseModel
 
 from tablewright.kit.messages import STORED_FIELDS
-from tablewright.kit.objects import Objects
+from tablewright.kit.objects.store import Objects
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.account.keyring import KeyRing

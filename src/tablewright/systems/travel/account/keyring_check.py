@@ -10,7 +10,7 @@ Elsewhere: the secrets (keyring.py), the list (privacy.py).
 import re
 from pathlib import Path
 
-from tablewright.kit.objects import Objects
+from tablewright.kit.objects.store import Objects
 from tablewright.systems.travel.account.keyring import KeyRing, has_secrets, kept_keyring
 from tablewright.world import World
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from tablewright.edge.errors import BadRequest, NotFound
-from tablewright.kit.objects import Objects
+from tablewright.kit.objects.store import Objects
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.picture_headers import Kind, read_header
 from tablewright.systems.travel.model import Profile

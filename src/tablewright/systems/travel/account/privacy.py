@@ -18,7 +18,7 @@ from typing import Any
 
 from tablewright.design import Write, absent
 from tablewright.edge.errors import BadRequest, Conflict, NotFound
-from tablewright.kit.objects import Objects
+from tablewright.kit.objects.store import Objects
 from tablewright.mapping import Page, Parked, WriteRefused, forget_parked, parked_key
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rounds, rules
