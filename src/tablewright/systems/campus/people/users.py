@@ -200,9 +200,8 @@ class Users:
         def attempt() -> User:
             before = self._repository.user(user_id)
             after = before.model_copy(update=changes)
-            write = d.users.change(before, after)
-            if before.status != after.status:
-                write = d.users.move(before, after, by="admin")
+            is_move = before.status != after.status
+            write = d.users.move(before, after, by="admin") if is_move else d.users.change(before, after)
             actor = Actor(by.name, "admin", by.user_id)
             entry = self._repository.audit(f"user:{user_id}", action, actor, before, write.item)
             self._repository.write("USER", write, entry)
