@@ -4,10 +4,32 @@ The API, the pages and the jobs use this value; nothing above it knows the table
 """
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from tablewright.kit.delivery import OutboxDispatch
+from tablewright.kit.objects.settings import objects_of
+from tablewright.kit.objects.signed_paths import SignedPaths
+from tablewright.kit.objects.store import ObjectStore
 from tablewright.mapping import Db
+from tablewright.systems.campus.files.download_counts import DownloadCounts
+from tablewright.systems.campus.files.folders import Folders
+from tablewright.systems.campus.files.library import Library
+from tablewright.systems.campus.files.listing import Listing
+from tablewright.systems.campus.files.purge import Purge
+from tablewright.systems.campus.files.recount import Recount
+from tablewright.systems.campus.files.scan import Scans
+from tablewright.systems.campus.files.scanner import scanner_of
+from tablewright.systems.campus.files.uploads import Uploads
+from tablewright.systems.campus.files.versions import Versions
+from tablewright.systems.campus.grading.allocation import Allocation
+from tablewright.systems.campus.grading.comments import Comments
+from tablewright.systems.campus.grading.gradebook import Gradebook
+from tablewright.systems.campus.grading.marks import Marks
+from tablewright.systems.campus.grading.notices import GradeNotices
+from tablewright.systems.campus.grading.regrades import Regrades
+from tablewright.systems.campus.grading.release import Release
+from tablewright.systems.campus.grading.rubrics import Rubrics
 from tablewright.systems.campus.model import Message
 from tablewright.systems.campus.people.notifications import Notifier
 from tablewright.systems.campus.people.users import Users
@@ -23,6 +45,10 @@ from tablewright.systems.campus.sharing.targets import Targets
 from tablewright.world import World
 
 
+# Links to objects of a directory lead here; in a bucket, to the bucket.
+OBJECTS_PATH = "/campus/v1/objects/"
+
+
 @dataclass(frozen=True, slots=True)
 class Campus:
     """The parts of Campus Cloud."""
@@ -31,12 +57,30 @@ class Campus:
     settings: Settings
     users: Users
     notifier: Notifier
+    objects: ObjectStore
+    signed_paths: SignedPaths
+    uploads: Uploads
+    library: Library
+    listing: Listing
+    folders: Folders
+    versions: Versions
+    scans: Scans
+    purge: Purge
+    recount: Recount
+    download_counts: DownloadCounts
     file_access: FileAccess
     targets: Targets
     addressees: Addressees
     shares: Shares
     share_jobs: ShareJobs
     links: Links
+    rubrics: Rubrics
+    marks: Marks
+    comments: Comments
+    regrades: Regrades
+    allocation: Allocation
+    release: Release
+    gradebook: Gradebook
     dispatch: OutboxDispatch[Message]
 
 
@@ -59,17 +103,41 @@ def open_campus(
     users = Users(repository, settings)
     notifier = Notifier(repository, url)
     file_access = FileAccess(repository, settings)
+    signed_paths = SignedPaths(OBJECTS_PATH, sha256(b"campus objects\n" + secret).digest(), world)
+    objects = objects_of(home, "objects", ("files", "archive"), world, signed_paths)
+    folders, download_counts = Folders(repository), DownloadCounts(repository)
+    library = Library(repository, objects, file_access, folders, download_counts)
     users.on_first_login.append(lambda user: claim_pending(repository, user))
+    rubrics, grade_notices = Rubrics(repository), GradeNotices(repository, notifier)
+    marks = Marks(repository, rubrics, grade_notices)
     return Campus(
         repository=repository,
         settings=settings,
         users=users,
         notifier=notifier,
+        objects=objects,
+        signed_paths=signed_paths,
+        uploads=Uploads(repository, objects, notifier, settings),
+        library=library,
+        listing=Listing(repository),
+        folders=folders,
+        versions=Versions(repository, library),
+        scans=Scans(repository, objects, scanner_of(settings.scanner), notifier),
+        purge=Purge(repository, objects, library, settings),
+        recount=Recount(repository, folders),
+        download_counts=download_counts,
         file_access=file_access,
         targets=Targets(repository, file_access),
         addressees=Addressees(repository, users),
         shares=Shares(repository, notifier, url),
         share_jobs=ShareJobs(repository, notifier),
         links=Links(repository, file_access, settings, secret),
+        rubrics=rubrics,
+        marks=marks,
+        comments=Comments(repository),
+        regrades=Regrades(repository, grade_notices),
+        allocation=Allocation(repository),
+        release=Release(repository, grade_notices),
+        gradebook=Gradebook(repository),
         dispatch=repository.outbox.dispatch(),
     )

@@ -125,7 +125,9 @@ class Regrades:
             raise Changed
         return self._saved(regrade, regrade.model_copy(update={"status": "closed"}), actor, "regrade closed")
 
-    def _saved(self, before: Regrade, after: Regrade, actor: Actor, action: str, *more: Write[Any]) -> Regrade:
+    def _saved(
+        self, before: Regrade, after: Regrade, actor: Actor, action: str, *more: Write[Any]
+    ) -> Regrade:
         by = "staff" if actor.role == "staff" else "student"
         moved = before.status != after.status
         write = d.regrades.move(before, after, by=by) if moved else d.regrades.change(before, after)
