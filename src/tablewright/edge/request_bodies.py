@@ -110,8 +110,8 @@ class BodyMemory:
 class BodyLimit:
     """ASGI middleware: 413 for a body of more than `most` bytes, 503 if there is no memory for it.
 
-    `larger` sets other limits for path prefixes; `streamed` the limits of paths such as `/files/*/parts/*`, whose routes
-    read their bodies as streams.
+    `larger` sets other limits for path prefixes; `streamed` the limits of paths such as `/files/*/parts/*`, whose
+    routes read their bodies as streams.
     """
 
     def __init__(

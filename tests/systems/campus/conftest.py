@@ -13,6 +13,7 @@ from tests.systems.talk import served
 from tablewright.edge import Issuer, RateLimiter, principal
 from tablewright.mapping import Db
 from tablewright.systems.campus.api import router as campus_api
+from tablewright.systems.campus.api.parts import STREAMED
 from tablewright.systems.campus.campus import Campus, open_campus
 from tablewright.systems.campus.design import CAMPUS
 from tablewright.testing import Clock
@@ -47,5 +48,5 @@ def api(at: Place) -> Iterator[Api]:
     """The API, served; its limits go by the clock that can be moved."""
     buckets = RateLimiter(clock=lambda: at.clock.now().timestamp())
     routes = campus_api.router(at.campus, principal(), buckets=buckets)
-    with served(AUDIENCE, routes, {}, at.clock, at.issuer) as client:
+    with served(AUDIENCE, routes, {}, at.clock, at.issuer, STREAMED) as client:
         yield Api(client, at.issuer)

@@ -30,6 +30,7 @@ from tablewright.systems.campus.grading.notices import GradeNotices
 from tablewright.systems.campus.grading.regrades import Regrades
 from tablewright.systems.campus.grading.release import Release
 from tablewright.systems.campus.grading.rubrics import Rubrics
+from tablewright.systems.campus.grading.worksheet import Worksheets
 from tablewright.systems.campus.model import Message
 from tablewright.systems.campus.people.notifications import Notifier
 from tablewright.systems.campus.people.users import Users
@@ -80,6 +81,7 @@ class Campus:
     regrades: Regrades
     allocation: Allocation
     release: Release
+    worksheets: Worksheets
     gradebook: Gradebook
     dispatch: OutboxDispatch[Message]
 
@@ -109,7 +111,8 @@ def open_campus(
     library = Library(repository, objects, file_access, folders, download_counts)
     users.on_first_login.append(lambda user: claim_pending(repository, user))
     rubrics, grade_notices = Rubrics(repository), GradeNotices(repository, notifier)
-    marks = Marks(repository, rubrics, grade_notices)
+    marks = Marks(repository, rubrics, grade_notices, library)
+    uploads = Uploads(repository, objects, notifier, settings)
     return Campus(
         repository=repository,
         settings=settings,
@@ -117,7 +120,7 @@ def open_campus(
         notifier=notifier,
         objects=objects,
         signed_paths=signed_paths,
-        uploads=Uploads(repository, objects, notifier, settings),
+        uploads=uploads,
         library=library,
         listing=Listing(repository),
         folders=folders,
@@ -138,6 +141,7 @@ def open_campus(
         regrades=Regrades(repository, grade_notices),
         allocation=Allocation(repository),
         release=Release(repository, grade_notices),
+        worksheets=Worksheets(repository, marks, rubrics, library, uploads),
         gradebook=Gradebook(repository),
         dispatch=repository.outbox.dispatch(),
     )

@@ -6,12 +6,45 @@ Elsewhere: the scheduler (app/schedule.py).
 """
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from tablewright.kit.jobs import Follower, Job
+from tablewright.kit.tasks import Handler, Worker
 from tablewright.mapping import Consumer
+from tablewright.systems.campus import design as d
 from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.model import Task
 
 # --- files ---
+
+
+def remove_deleted(campus: Campus) -> int:
+    """Remove what has been in the trash for 30 days; how many files."""
+    return campus.purge.run()
+
+
+def remove_ownerless(campus: Campus) -> int:
+    """Remove bytes that a crash has left; how many objects."""
+    return campus.purge.sweep()
+
+
+def flush_downloads(campus: Campus) -> int:
+    """Add the downloads of the last seconds to their files; how many."""
+    return campus.download_counts.flush()
+
+
+def recount_quotas(campus: Campus) -> int:
+    """Compare the quotas of some users with their files; how many users."""
+    return campus.recount.run()
+
+
+FILES: tuple[Job[Campus], ...] = (
+    Job("downloads", timedelta(seconds=5), flush_downloads, "Adds new downloads to the counts of their files."),
+    Job("trash", timedelta(hours=6), remove_deleted, "Removes files that were deleted 30 days ago."),
+    Job("leftover bytes", timedelta(days=1), remove_ownerless, "Removes bytes of uploads that a crash interrupted."),
+    Job("quotas", timedelta(minutes=10), recount_quotas, "Compares the used storage of each user with their files, daily."),
+)
+
 
 # --- sharing ---
 
@@ -22,7 +55,31 @@ from tablewright.systems.campus.campus import Campus
 # --- people ---
 
 
-JOBS: tuple[Job[Campus], ...] = ()
+# --- tasks ---
+
+# Longer than the scan of the largest file.
+LEASE = timedelta(minutes=30)
+
+
+def _worker_of(campus: Campus) -> Worker[Task]:
+    """Runs the tasks of all parts, by their kind."""
+    handlers: dict[str, Handler[Task]] = {
+        "scan": campus.scans.run,
+        "upload": campus.uploads.expire,
+    }
+    return Worker(d.tasks, campus.repository.db, handlers, lease=LEASE)
+
+
+def run_tasks(campus: Campus) -> int:
+    """Run the tasks that are due: scans, expired uploads and other delayed work; how many finished."""
+    return _worker_of(campus).run_due()
+
+
+TASKS: tuple[Job[Campus], ...] = (
+    Job("tasks", timedelta(seconds=5), run_tasks, "Scans new files, ends uploads that were given up, and other delayed work."),
+)
+
+JOBS: tuple[Job[Campus], ...] = (*TASKS, *FILES)
 
 
 def consumers(campus: Campus) -> tuple[Consumer, ...]:

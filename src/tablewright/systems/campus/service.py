@@ -5,6 +5,7 @@ Elsewhere: its parts as one value (campus.py), HTTP (api/router.py), pages (page
 
 from tablewright.kit.system import Start, System
 from tablewright.systems.campus import jobs, seed
+from tablewright.systems.campus.api.parts import STREAMED
 from tablewright.systems.campus.api.router import router
 from tablewright.systems.campus.campus import Campus, open_campus
 from tablewright.systems.campus.design import DESIGNS
@@ -36,4 +37,5 @@ SYSTEM = System(
     seed=seed.seed,
     dispatch=lambda campus: campus.dispatch,
     jobs=jobs.work,
+    streamed_bodies=STREAMED,
 )

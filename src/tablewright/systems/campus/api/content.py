@@ -73,4 +73,3 @@ def _range_of(request: Request, size: int, own: str) -> tuple[int, int, bool]:
         words = f"There is nothing in this range: the file has {size} bytes."
         raise Problem(416, "RANGE_NOT_SATISFIABLE", words, headers={"Content-Range": f"bytes */{size}"})
     return start, end, True
-

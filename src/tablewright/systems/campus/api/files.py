@@ -96,9 +96,13 @@ def _add_uploads(api: APIRouter, campus: Campus) -> None:
         return upload_view(campus.uploads.status(campus.uploads.of(user, upload_id)))
 
     @api.put("/uploads/{upload_id}/parts/{number}", status_code=204)
-    async def put_part(request: Request, user: Me, upload_id: str, number: int, digest: PartDigest = None) -> None:
+    async def put_part(
+        request: Request, user: Me, upload_id: str, number: int, digest: PartDigest = None
+    ) -> None:
         """Store a part. Each has `partSize` bytes, the last one the rest; sending it again is harmless."""
-        await receive_part(request, lambda: campus.uploads.of(user, upload_id), campus.uploads, number, digest)
+        await receive_part(
+            request, lambda: campus.uploads.of(user, upload_id), campus.uploads, number, digest
+        )
 
     @api.post("/files/{file_id}:complete", response_model_exclude_none=True)
     def complete_upload(user: Me, file_id: str, body: Complete, response: Response) -> FileView:
@@ -123,7 +127,9 @@ def _add_files(api: APIRouter, campus: Campus) -> None:
     @api.get("/files", response_model_exclude_none=True)
     def list_files(
         user: Me,
-        folder: Annotated[str, Query(description="a folder's id, `top`, `trash`; default: all files")] = ANYWHERE,
+        folder: Annotated[
+            str, Query(description="a folder's id, `top`, `trash`; default: all files")
+        ] = ANYWHERE,
         q: Annotated[str, Query(max_length=200)] = "",
         tag: Annotated[str, Query(max_length=50)] = "",
         sort: Sort = "date",

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from tablewright.edge import RateLimiter
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.campus.access import CAMPUS
-from tablewright.systems.campus.api import admin, me
+from tablewright.systems.campus.api import admin, files, me
 from tablewright.systems.campus.campus import Campus
 
 
@@ -20,6 +20,7 @@ def router(campus: Campus, who: FindPrincipal, *, buckets: RateLimiter | None = 
     for part in (
         me.me(campus),
         admin.admin(campus),
+        files.files(campus),
     ):
         api.include_router(part)
     return api

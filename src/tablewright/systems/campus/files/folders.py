@@ -110,7 +110,9 @@ class Folders:
             if version is not None and before.version != version:
                 raise Changed
             after = before.model_copy(update=fields)
-            if after.parent_id == folder_id or any(one.folder_id == after.parent_id for one in tree.below(folder_id)):
+            if after.parent_id == folder_id or any(
+                one.folder_id == after.parent_id for one in tree.below(folder_id)
+            ):
                 raise Refused("FOLDER_CYCLE", "A folder cannot be moved into itself.", "parentId")
             _refuse_place(tree, after, tree.height(folder_id))
             write = d.folders.change(before, after)
@@ -124,7 +126,9 @@ class Folders:
         def planned(tree: Tree) -> tuple[list[Folder], list[Write[Any]]]:
             gone = [tree.folder(folder_id), *tree.below(folder_id)]
             if len(gone) > 90:  # what one transaction can hold, with room for the rest of it
-                raise Refused("FOLDER_TOO_LARGE", "This folder has too many folders. Delete those inside it first.")
+                raise Refused(
+                    "FOLDER_TOO_LARGE", "This folder has too many folders. Delete those inside it first."
+                )
             return gone, [d.folders.delete(one) for one in gone]
 
         return self._changed(user, planned)
@@ -136,7 +140,11 @@ class Folders:
         def attempt() -> R:
             tree = self.tree(user.user_id)
             result, writes = planned(tree)
-            repository.db.write(*writes, self._top(user, tree), repository.audit(_subject(user), "folders changed", actor_of(user)))
+            repository.db.write(
+                *writes,
+                self._top(user, tree),
+                repository.audit(_subject(user), "folders changed", actor_of(user)),
+            )
             return result
 
         return repository.retried(None, attempt, on=_RACES)
@@ -144,7 +152,9 @@ class Folders:
     def _top(self, user: User, tree: Tree) -> Write[Folder]:
         """The write that fails if the tree was changed since it was read."""
         if tree.top is None:
-            top = Folder(user_id=user.user_id, folder_id=user.user_id, name="Files", created_at=self._repository.now())
+            top = Folder(
+                user_id=user.user_id, folder_id=user.user_id, name="Files", created_at=self._repository.now()
+            )
             return d.folders.create(top)
         version = tree.top.version
         same = d.folders.update(user.user_id, user.user_id).at(lambda f: f.name).set("Files")

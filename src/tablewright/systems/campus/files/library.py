@@ -1,7 +1,7 @@
 """A user's files: one of them, lists, changes, the trash, and the bytes (CC-X3 to CC-X5).
 
-Must hold: only the owner moves, deletes and restores; a writer also edits description and tags (CC-D32). A file that was
-deleted is 410, one that is quarantined is 423 for everybody, and bytes that no scanner has found clean are for their
+Must hold: only the owner moves, deletes and restores; a writer also edits description and tags (CC-D32). A file that
+was deleted is 410, one that is quarantined is 423 for everybody, and bytes that no scanner has found clean are for their
 owner alone. What is deleted stays for 30 days, and its bytes as long as a submission holds them (CC-D18).
 Elsewhere: lists in other orders (listing.py), new bytes (uploads.py, versions.py), the end of the trash (purge.py),
 shares (sharing/access_check.py), how often a file was downloaded (download_counts.py).
@@ -107,7 +107,9 @@ class Library:
         if share is not None:
             self._access.used(share)
         if by is not None:
-            self._repository.db.write(self._repository.audit(f"file:{file.file_id}", "downloaded", actor_of(by)))
+            self._repository.db.write(
+                self._repository.audit(f"file:{file.file_id}", "downloaded", actor_of(by))
+            )
 
     # --- changes ---
 
@@ -145,7 +147,13 @@ class Library:
         return {"place": given["folder_id"] or before.user_id} if "folder_id" in given else {}
 
     def _changed(
-        self, user: User, before: File, after: File, action: str, version: int | None = None, *more: Write[Any]
+        self,
+        user: User,
+        before: File,
+        after: File,
+        action: str,
+        version: int | None = None,
+        *more: Write[Any],
     ) -> File:
         if version is not None and before.version != version:
             raise Changed
@@ -154,7 +162,9 @@ class Library:
             write = d.files.change(before, after)
         else:
             write = d.files.move(before, after, by=actor_of(user).role)
-        self._repository.write("FILE", write, *more, self._repository.audit(_subject(before), action, actor_of(user)))
+        self._repository.write(
+            "FILE", write, *more, self._repository.audit(_subject(before), action, actor_of(user))
+        )
         assert write.item is not None
         return write.item
 
@@ -167,7 +177,11 @@ class Library:
             before = self.owned(user, file_id)
             if before.status == "deleted":
                 return before
-            gone = {"status": "deleted", "deleted_at": self._repository.now(), "place": trash_of(user.user_id)}
+            gone = {
+                "status": "deleted",
+                "deleted_at": self._repository.now(),
+                "place": trash_of(user.user_id),
+            }
             return self._changed(user, before, before.model_copy(update=gone), "deleted", version)
 
         return self._repository.retried(version, attempt)
@@ -182,7 +196,12 @@ class Library:
             if before.virus_scan_status == "infected":
                 raise Locked("QUARANTINED", "A virus was found in this file, so it cannot be restored.")
             folder_id = self._still_there(before)
-            back = {"status": "active", "deleted_at": None, "folder_id": folder_id, "place": folder_id or user.user_id}
+            back = {
+                "status": "active",
+                "deleted_at": None,
+                "folder_id": folder_id,
+                "place": folder_id or user.user_id,
+            }
             checks = [d.folders.check(user.user_id, folder_id)] if folder_id is not None else []
             return self._changed(user, before, before.model_copy(update=back), "restored", None, *checks)
 

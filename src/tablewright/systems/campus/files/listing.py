@@ -8,7 +8,7 @@ twice and hides none.
 
 import heapq
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -102,7 +102,7 @@ def _sorted_page(files: Iterable[File], wanted: Wanted, size: int, after: str | 
     return Listed(tuple(found[:size]), token)
 
 
-_KEYS = {
+_KEYS: dict[Sort, Callable[[File], str]] = {
     "name": lambda file: file.filename.casefold(),
     "size": lambda file: f"{file.file_size:020d}",
     "date": lambda file: file.uploaded_at.isoformat(timespec="milliseconds") if file.uploaded_at else "",

@@ -123,7 +123,7 @@ class Purge:
         return sum(1 for _ in found)
 
     def _is_owned(self, name: str) -> bool:
-        _, file_id, version_id = (name.split("/") + ["", ""])[:3]
+        _, file_id, version_id = [*name.split("/"), "", ""][:3]
         versions = self._repository.db.all(d.versions_of_file(file_id=file_id))
         return any(version.version_id == version_id for version in versions)
 

@@ -36,7 +36,9 @@ def reservation(user: User, size: int) -> Write[User]:
         d.users.update(user.user_id)
         .at(lambda u: u.storage_reserved)
         .add(size)
-        .when(lambda u: (u.storage_used <= used) & (u.storage_reserved <= reserved) & (u.storage_quota >= quota))
+        .when(
+            lambda u: (u.storage_used <= used) & (u.storage_reserved <= reserved) & (u.storage_quota >= quota)
+        )
     )
 
 

@@ -41,7 +41,9 @@ class Recount:
         reserved = pending + self._reserved_by_versions(user_id)
         statistics = before.statistics.model_copy(update={"total_files": files})
         right = {"storage_used": used, "storage_reserved": reserved, "statistics": statistics}
-        after = before.model_copy(update=right | {"quota_notice": quota.notice_of(used, before.storage_quota)})
+        after = before.model_copy(
+            update=right | {"quota_notice": quota.notice_of(used, before.storage_quota)}
+        )
         if _sums(after) == _sums(before):
             return False
         if not self._repository.try_write(d.users.change(before, after)):
@@ -67,7 +69,9 @@ class Recount:
         if file.purged_at is None:
             return file.stored_bytes
         # Some of its versions may be gone already.
-        return sum(version.file_size for version in self._repository.db.all(d.versions_of_file(file_id=file.file_id)))
+        return sum(
+            version.file_size for version in self._repository.db.all(d.versions_of_file(file_id=file.file_id))
+        )
 
     def _reserved_by_versions(self, user_id: str) -> int:
         """New versions of files: each upload is read again, since the index may still have those that are complete."""

@@ -1,8 +1,8 @@
 """Scans: every version of a file is given to the scanner once, as a task (CC-D6, CC-S5).
 
 Must hold: an infected file is quarantined in the transaction that ends its scan, so nothing can be shared or downloaded
-after it; a version that the scanner cannot read whole is unscanned, never clean. A scanner that does not answer is asked
-again, and the file stays pending.
+after it; a version that the scanner cannot read whole is unscanned, never clean. A scanner that does not answer is
+asked again, and the file stays pending.
 Elsewhere: scanners (scanner.py), who may read what is not clean (sharing/access_check.py).
 """
 
@@ -73,7 +73,11 @@ class Scans:
         owner = self._repository.user(file.user_id)
         words = f"A virus ({signature}) was found in {file.filename}. The file is locked."
         writes += self._notifier.tell(owner, "virus", words, link=f"/console/campus/files/{file.file_id}")
-        writes.append(self._repository.audit(f"file:{file.file_id}", "quarantined", SYSTEM, {}, {"signature": signature}))
+        writes.append(
+            self._repository.audit(
+                f"file:{file.file_id}", "quarantined", SYSTEM, {}, {"signature": signature}
+            )
+        )
         return writes
 
     def _marked(self, file: File, status: ScanStatus, signature: str | None = None) -> File:
@@ -101,8 +105,14 @@ class Scans:
             file = self._in_quarantine(file_id)
             after = self._marked(file, "clean").model_copy(update={"status": "active"})
             move = d.files.move(file, after, by="admin")
-            version = d.file_versions.update(file_id, file.version_number).at(lambda v: v.virus_scan_status).set("clean")
-            entry = self._repository.audit(f"file:{file_id}", "released", actor_of(admin), file, after, reason)
+            version = (
+                d.file_versions.update(file_id, file.version_number)
+                .at(lambda v: v.virus_scan_status)
+                .set("clean")
+            )
+            entry = self._repository.audit(
+                f"file:{file_id}", "released", actor_of(admin), file, after, reason
+            )
             self._repository.write("FILE", move, version, entry)
             return move.item or after
 
@@ -113,7 +123,11 @@ class Scans:
 
         def attempt() -> File:
             file = self._in_quarantine(file_id)
-            gone = {"status": "deleted", "deleted_at": self._repository.now(), "place": trash_of(file.user_id)}
+            gone = {
+                "status": "deleted",
+                "deleted_at": self._repository.now(),
+                "place": trash_of(file.user_id),
+            }
             after = file.model_copy(update=gone)
             move = d.files.move(file, after, by="admin")
             entry = self._repository.audit(f"file:{file_id}", "deleted", actor_of(admin), file, after, reason)
@@ -131,4 +145,6 @@ class Scans:
 
 def _scanned(version: FileVersion, status: ScanStatus) -> Write[FileVersion]:
     write = d.file_versions.update(version.file_id, version.version_number)
-    return write.at(lambda v: v.virus_scan_status).set(status).when(lambda v: v.virus_scan_status == "pending")
+    return (
+        write.at(lambda v: v.virus_scan_status).set(status).when(lambda v: v.virus_scan_status == "pending")
+    )

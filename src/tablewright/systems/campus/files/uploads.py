@@ -7,8 +7,8 @@
 Bytes come first, under a name that says nothing of its owner (`files/{fileId}/{versionId}`, CC-D43). Then one
 transaction makes the file visible, moves the reserved bytes to the used ones and adds the scan.
 Must hold: a crash at any point leaves either an upload that can go on and expires, or a complete file; bytes without an
-owner are swept (purge.py). Limits of an assignment are checked when an upload begins, and against the real bytes when it
-is completed (CC-D39). A slot expires after a day: a task gives its quota back.
+owner are swept (purge.py). Limits of an assignment are checked when an upload begins, and against the real bytes when
+it is completed (CC-D39). A slot expires after a day: a task gives its quota back.
 """
 
 from collections.abc import Iterable, Iterator
@@ -267,7 +267,9 @@ class Uploads:
             d.tasks.cancel(_expiry(upload).task_id),
             d.tasks.add(self._scan(version)),
             *quota.used(owner, upload.file_size, self._notifier, is_new=upload.purpose != "version"),
-            repository.audit(f"file:{upload.file_id}", action, actor_of(by), {}, {"version": version.version_number}),
+            repository.audit(
+                f"file:{upload.file_id}", action, actor_of(by), {}, {"version": version.version_number}
+            ),
             once=_receipt(upload.upload_id),
             result=result,
         )
@@ -381,8 +383,8 @@ def _pending(upload: Upload) -> File:
         filename=upload.filename,
         file_size=upload.file_size,
         content_type=upload.content_type,
-        object_name=upload.object_name,
-        bucket=BUCKET,
+        s3Key=upload.object_name,
+        s3Bucket=BUCKET,
         last_modified=upload.created_at,
         version_id=upload.object_name.rpartition("/")[2],
         folder_id=upload.folder_id,
@@ -429,14 +431,18 @@ def _refuse_for(assignment: Assignment, size: int, content_type: str) -> None:
     allowed = assignment.allowed_file_types
     if allowed and not is_allowed(content_type, allowed):
         words = f"This assignment takes {', '.join(allowed)}; this file is {content_type}."
-        raise BadRequest("TYPE_NOT_ALLOWED", words, "contentType", {"allowed": allowed, "found": content_type})
+        raise BadRequest(
+            "TYPE_NOT_ALLOWED", words, "contentType", {"allowed": allowed, "found": content_type}
+        )
 
 
 def _refuse_announced(assignment: Assignment, size: int, content_type: str, filename: str) -> None:
     """As far as the name and the announced type tell; browsers announce some texts as something else."""
     by_name = guess_type(filename)[0]
     types = {content_type, by_name or UNKNOWN}
-    likely = next((one for one in types if one == UNKNOWN or is_allowed(one, assignment.allowed_file_types)), None)
+    likely = next(
+        (one for one in types if one == UNKNOWN or is_allowed(one, assignment.allowed_file_types)), None
+    )
     if likely != UNKNOWN or size > assignment.max_file_size:
         _refuse_for(assignment, size, likely or content_type)
 

@@ -38,7 +38,9 @@ class Versions:
         if version.virus_scan_status == "infected":
             raise Locked("QUARANTINED", "A virus was found in this version, so it cannot be opened.")
         if file.user_id != user.user_id and version.virus_scan_status == "pending":
-            raise Locked("SCAN_PENDING", "This version is still being checked for viruses. Try again in a minute.")
+            raise Locked(
+                "SCAN_PENDING", "This version is still being checked for viruses. Try again in a minute."
+            )
         return file, version
 
     def restore(self, user: User, file_id: str, number: int, expected: int | None = None) -> File:
@@ -56,7 +58,9 @@ class Versions:
             # The scan of the version ends by changing its row: it must not end between our read and this.
             status = version.virus_scan_status
             same = d.file_versions.check(file_id, number).when(lambda v: v.virus_scan_status == status)
-            entry = repository.audit(f"file:{file_id}", "version restored", actor_of(user), {}, {"version": number})
+            entry = repository.audit(
+                f"file:{file_id}", "version restored", actor_of(user), {}, {"version": number}
+            )
             repository.write("FILE", write, same, entry)
             return write.item or file
 
