@@ -8,14 +8,28 @@ from hashlib import sha256
 from pathlib import Path
 
 from tablewright.kit.delivery import OutboxDispatch
+from tablewright.kit.objects.archive import Archive
 from tablewright.kit.objects.settings import objects_of
 from tablewright.kit.objects.signed_paths import SignedPaths
 from tablewright.kit.objects.store import ObjectStore
 from tablewright.mapping import Db
+from tablewright.systems.campus.courses.archive import CourseArchive
+from tablewright.systems.campus.courses.assignments import Assignments
+from tablewright.systems.campus.courses.courses import Courses
+from tablewright.systems.campus.courses.drafts import Drafts
+from tablewright.systems.campus.courses.late_updates import LateUpdates
+from tablewright.systems.campus.courses.owners import Owners
+from tablewright.systems.campus.courses.parts import Parts
+from tablewright.systems.campus.courses.reminders import Reminders
+from tablewright.systems.campus.courses.roster import Roster
+from tablewright.systems.campus.courses.submission_counts import SubmissionCounts
+from tablewright.systems.campus.courses.submissions import Submissions
+from tablewright.systems.campus.courses.teams import Teams
 from tablewright.systems.campus.files.download_counts import DownloadCounts
 from tablewright.systems.campus.files.folders import Folders
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.listing import Listing
+from tablewright.systems.campus.files.previews import Previews
 from tablewright.systems.campus.files.purge import Purge
 from tablewright.systems.campus.files.recount import Recount
 from tablewright.systems.campus.files.scan import Scans
@@ -38,8 +52,10 @@ from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.settings import Settings
 from tablewright.systems.campus.sharing.access_check import FileAccess
 from tablewright.systems.campus.sharing.addressees import Addressees
+from tablewright.systems.campus.sharing.drops import Drops
 from tablewright.systems.campus.sharing.links import Links
 from tablewright.systems.campus.sharing.pending import claim_pending
+from tablewright.systems.campus.sharing.received import ReceivedShares
 from tablewright.systems.campus.sharing.share_jobs import ShareJobs
 from tablewright.systems.campus.sharing.shares import Shares
 from tablewright.systems.campus.sharing.targets import Targets
@@ -75,6 +91,20 @@ class Campus:
     shares: Shares
     share_jobs: ShareJobs
     links: Links
+    drops: Drops
+    received: ReceivedShares
+    previews: Previews
+    courses: Courses
+    roster: Roster
+    teams: Teams
+    assignments: Assignments
+    owners: Owners
+    drafts: Drafts
+    submissions: Submissions
+    late_updates: LateUpdates
+    reminders: Reminders
+    submission_counts: SubmissionCounts
+    archive: CourseArchive
     rubrics: Rubrics
     marks: Marks
     comments: Comments
@@ -109,7 +139,13 @@ def open_campus(
     objects = objects_of(home, "objects", ("files", "archive"), world, signed_paths)
     folders, download_counts = Folders(repository), DownloadCounts(repository)
     library = Library(repository, objects, file_access, folders, download_counts)
+    uploads = Uploads(repository, objects, notifier, settings)
+    links = Links(repository, file_access, settings, secret)
     users.on_first_login.append(lambda user: claim_pending(repository, user))
+    courses = Courses(repository, users)
+    teams = Teams(repository, courses)
+    assignments, owners, parts = Assignments(repository, teams), Owners(repository, teams), Parts(repository, library)
+    drafts = Drafts(repository, owners, parts)
     rubrics, grade_notices = Rubrics(repository), GradeNotices(repository, notifier)
     marks = Marks(repository, rubrics, grade_notices, library)
     uploads = Uploads(repository, objects, notifier, settings)
@@ -134,7 +170,21 @@ def open_campus(
         addressees=Addressees(repository, users),
         shares=Shares(repository, notifier, url),
         share_jobs=ShareJobs(repository, notifier),
-        links=Links(repository, file_access, settings, secret),
+        links=links,
+        drops=Drops(repository, links, uploads, folders, notifier),
+        received=ReceivedShares(repository, file_access),
+        previews=Previews(objects, secret, world),
+        courses=courses,
+        roster=Roster(repository, users, courses),
+        teams=teams,
+        assignments=assignments,
+        owners=owners,
+        drafts=drafts,
+        submissions=Submissions(repository, library, owners, parts, drafts),
+        late_updates=LateUpdates(repository),
+        reminders=Reminders(repository, notifier, teams),
+        submission_counts=SubmissionCounts(repository, assignments),
+        archive=CourseArchive(repository, library, Archive(objects, world)),
         rubrics=rubrics,
         marks=marks,
         comments=Comments(repository),

@@ -48,7 +48,39 @@ FILES: tuple[Job[Campus], ...] = (
 
 # --- sharing ---
 
+
+def notify_ended_shares(campus: Campus) -> int:
+    """Tell owners about shares that have ended; how many."""
+    return campus.share_jobs.notify_ended()
+
+
+def remove_stale_shares(campus: Campus) -> int:
+    """Remove shares with people who have been gone for 90 days; how many."""
+    return campus.share_jobs.remove_stale()
+
+
+SHARING: tuple[Job[Campus], ...] = (
+    Job("ended shares", timedelta(minutes=10), notify_ended_shares, "Tells owners about shares that have ended."),
+    Job("stale shares", timedelta(days=1), remove_stale_shares, "Removes shares with people who left 90 days ago."),
+)
+
 # --- courses ---
+
+
+def close_assignments(campus: Campus) -> int:
+    """Close assignments that accept no more work; how many."""
+    return campus.assignments.close_due()
+
+
+def plan_reminders(campus: Campus) -> int:
+    """Add the reminders of what is due within a day; how many moments."""
+    return campus.reminders.plan()
+
+
+COURSES: tuple[Job[Campus], ...] = (
+    Job("deadlines", timedelta(minutes=1), close_assignments, "Closes assignments whose last date has passed."),
+    Job("reminders", timedelta(minutes=10), plan_reminders, "Reminds students a day before work is due."),
+)
 
 # --- grading ---
 
@@ -66,6 +98,11 @@ def _worker_of(campus: Campus) -> Worker[Task]:
     handlers: dict[str, Handler[Task]] = {
         "scan": campus.scans.run,
         "upload": campus.uploads.expire,
+        "share": campus.share_jobs.tell_group,
+        "late": campus.late_updates.run,
+        "published": campus.reminders.announce,
+        "reminder": campus.reminders.remind,
+        "archive": campus.archive.run,
     }
     return Worker(d.tasks, campus.repository.db, handlers, lease=LEASE)
 
@@ -79,12 +116,12 @@ TASKS: tuple[Job[Campus], ...] = (
     Job("tasks", timedelta(seconds=5), run_tasks, "Scans new files, ends uploads that were given up, and other delayed work."),
 )
 
-JOBS: tuple[Job[Campus], ...] = (*TASKS, *FILES)
+JOBS: tuple[Job[Campus], ...] = (*TASKS, *FILES, *SHARING, *COURSES)
 
 
 def consumers(campus: Campus) -> tuple[Consumer, ...]:
     """The consumers of the tables' streams."""
-    return ()
+    return (campus.submission_counts.consumer(),)
 
 
 def work(campus: Campus) -> Sequence[Job[Campus] | Follower[Campus]]:

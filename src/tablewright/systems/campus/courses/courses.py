@@ -13,6 +13,7 @@ from zoneinfo import available_timezones
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.courses.retention import archive_task
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.model import Course, CourseRole, Enrolment, User
@@ -83,6 +84,7 @@ class Courses:
         self._repository.write(
             "COURSE",
             d.courses.create(course),
+            d.tasks.add(archive_task(self._repository, course)),
             *([d.enrolments.create(self.enrolment(course.course_id, by, "instructor"))] if enrolled else []),
             self._repository.audit(f"course:{course.course_id}", "created", seat.actor, None, course),
         )
@@ -100,7 +102,9 @@ class Courses:
             refuse(mistakes_in_course(after))
             write = d.courses.change(before, after)
             entry = self._repository.audit(f"course:{after.course_id}", "changed", seat.actor, before, after)
-            self._repository.write("COURSE", write, entry)
+            moved = before.semester_end != after.semester_end
+            task = [d.tasks.add(archive_task(self._repository, after))] if moved else []
+            self._repository.write("COURSE", write, entry, *task)
             assert write.item is not None
             return write.item
 

@@ -12,8 +12,9 @@ from tablewright.design import Write
 from tablewright.kit.tasks import Finished
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.dates import Dates, dates_for, dates_for_team
-from tablewright.systems.campus.courses.lateness import after_penalty, lateness
+from tablewright.systems.campus.courses.lateness import lateness
 from tablewright.systems.campus.errors import Changed
+from tablewright.systems.campus.grading.totals import graded
 from tablewright.systems.campus.model import Assignment, Enrolment, Override, Submission, Task
 from tablewright.systems.campus.repository import SYSTEM, Repository
 
@@ -36,15 +37,8 @@ def dates_of_submission(
 def rewritten(assignment: Assignment, dates: Dates, submission: Submission) -> Submission:
     """A submission as these dates make it: no more late days than it used, and its grade after the new penalty."""
     late = lateness(assignment, dates.due, submission.submitted_at, bank=submission.late_days_used)
-    update: dict[str, Any] = {
-        "due_date": dates.due,
-        "is_late": late.is_late,
-        "late_days_used": late.days_used,
-        "penalty_percent": late.penalty or None,
-    }
-    if submission.score is not None and submission.grade is not None:
-        update["grade"] = after_penalty(submission.score, late.penalty)
-    return submission.model_copy(update=update)
+    update = {"due_date": dates.due, "is_late": late.is_late, "late_days_used": late.days_used}
+    return graded(assignment, submission.model_copy(update=update))
 
 
 class LateUpdates:
