@@ -9,8 +9,7 @@ With second marking each marker has a mark of their own, and the grade is a thir
 Elsewhere: the arithmetic (totals.py), when students see it (release.py), what they see (disclosure.py).
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -18,45 +17,61 @@ from typing import Any
 from tablewright.design import Write, absent
 from tablewright.edge.errors import Conflict, Refused
 from tablewright.kit.tables import Actor
+from tablewright.mapping import Page
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Changed, RaceLost
-from tablewright.systems.campus.grading.notices import GradeNotices, students_of
+from tablewright.systems.campus.files.library import Library
+from tablewright.systems.campus.grading.mark_entries import (
+    MarkEntry,
+    checked_feedback,
+    refuse_without_score,
+    scores_of,
+)
+from tablewright.systems.campus.grading.notices import GradeNotices
 from tablewright.systems.campus.grading.release import is_released, visible
 from tablewright.systems.campus.grading.rubrics import Rubrics
 from tablewright.systems.campus.grading.totals import (
-    check_grade,
-    criterion_points,
     graded,
     most_of,
     rubric_total,
 )
-from tablewright.systems.campus.model import Assignment, CriterionMark, Mark, Rubric, Submission
+from tablewright.systems.campus.model import Assignment, AuditEntry, Mark, Rubric, Submission
 from tablewright.systems.campus.repository import Repository
 
 AGREED = "agreed"
-MOST_FEEDBACK = 20_000
 MARKERS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class MarkEntry:
-    """What a marker enters: levels of the rubric with an adjustment, or a score; a score each for members of a team."""
-
-    score: Decimal | None = None
-    criteria: Mapping[str, CriterionMark] = field(default_factory=dict)
-    adjustment: Decimal = Decimal(0)
-    scores: Mapping[str, Decimal] = field(default_factory=dict)
-    feedback: str | None = None
-    feedback_file_id: str | None = None
 
 
 class Marks:
     """Saves, publishes and returns marks."""
 
-    def __init__(self, repository: Repository, rubrics: Rubrics, notices: GradeNotices) -> None:
+    def __init__(
+        self, repository: Repository, rubrics: Rubrics, notices: GradeNotices, library: Library
+    ) -> None:
         self._repository, self._rubrics, self._notices = repository, rubrics, notices
+        self._library = library
 
     # --- reads ---
+
+    def queue(
+        self,
+        course_id: str,
+        reader: str,
+        size: int | None = None,
+        after: str | None = None,
+        *,
+        mine: bool = False,
+    ) -> Page[Submission]:
+        """What waits for a grade in a course, oldest first; `mine` is what is allocated to the reader (CC-D16)."""
+        query = d.grading_queue(course_id=course_id)
+        if mine:
+            query = query.where(lambda row: (row.grader_id == reader) | (row.second_grader_id == reader))
+        return self._repository.page(query.where(lambda row: absent(row.withdrawn_at)), size, after, reader)
+
+    def history(self, submission_id: str, reader: str, size: int | None = None) -> list[AuditEntry]:
+        """What happened to a submission, newest first."""
+        query = self._repository.history(f"submission:{submission_id}")
+        return list(self._repository.page(query, size, None, reader).items)
 
     def of(self, submission_id: str) -> list[Mark]:
         return list(self._repository.db.all(d.marks_of_submission(submission_id=submission_id)))
@@ -96,6 +111,7 @@ class Marks:
         publish: bool = False,
     ) -> Submission:
         """Save a mark, as a draft or as the grade; Changed if the version is not the one that was seen."""
+        self._hold(submission, entry, actor)
         try:
             if assignment.second_marking:
                 return self._save_own(submission, entry, actor, expected, finish=publish)
@@ -119,6 +135,7 @@ class Marks:
             words = f"{MARKERS} markers must finish their marks before a grade is agreed."
             raise Conflict("MARKS_MISSING", words, facts={"finished": len(finished)})
         same = [_unchanged(mark) for mark in finished]
+        self._hold(submission, entry, actor)
         try:
             if submission.version != expected:
                 raise Changed
@@ -155,6 +172,20 @@ class Marks:
         return write.item
 
     # --- parts ---
+
+    def _hold(self, submission: Submission, entry: MarkEntry, actor: Actor) -> None:
+        """Keep the bytes of a feedback file as long as the submission; it is a file of the marker."""
+        id = entry.feedback_file_id
+        if id is None or id in {mark.feedback_file_id for mark in self.of(submission.submission_id)}:
+            return
+
+        def attempt() -> None:
+            file = self._repository.file(id)
+            if file.user_id != actor.subject or file.upload_state != "complete" or file.status != "active":
+                raise Refused("UNKNOWN_FILE", "Attach one of your own files.", "feedbackFileId")
+            self._repository.write("FILE", self._library.hold(file, submission.submission_id))
+
+        self._repository.retried(None, attempt)
 
     def _on_newest(self, submission: Submission, attempt: Callable[[Assignment], Submission]) -> Submission:
         """Try with the newest assignment and rubric: either may be changed at this moment, which the write refuses."""
@@ -218,7 +249,7 @@ class Marks:
                 assignment, before, rubric, entry, actor, None, expected=expected, finished=finish
             )
             if finish:
-                _refuse_without_score(mark)
+                refuse_without_score(mark)
             state = "in review" if finish or before.marking_state == "in review" else "in marking"
             row = d.submissions.change(before, before.model_copy(update={"marking_state": state}))
             action = "mark finished" if finish else "mark saved"
@@ -258,7 +289,7 @@ class Marks:
         stored = self.one(submission.submission_id, marker_id)
         if expected is not None and (stored.version if stored is not None else 0) != expected:
             raise Changed
-        score, scores = _scores(assignment, submission, rubric, entry)
+        score, scores = scores_of(assignment, submission, rubric, entry)
         mark = Mark(
             submission_id=submission.submission_id,
             marker_id=marker_id,
@@ -269,7 +300,7 @@ class Marks:
             adjustment=entry.adjustment,
             score=score,
             grades=scores,
-            feedback=_feedback(entry.feedback),
+            feedback=checked_feedback(entry.feedback),
             feedback_file_id=entry.feedback_file_id,
             finished=finished,
             published=published,
@@ -282,7 +313,7 @@ class Marks:
         self, assignment: Assignment, before: Submission, rubric: Rubric | None, mark: Mark, actor: Actor
     ) -> Submission:
         """The row of CC-43: `returned` if it is visible at once, else `graded`."""
-        _refuse_without_score(mark)
+        refuse_without_score(mark)
         now = self._repository.now()
         is_back = before.status == "returned" or is_released(assignment, now)
         after = before.model_copy(
@@ -414,66 +445,3 @@ def _summary(mark: Mark) -> dict[str, Any]:
 def _refuse_withdrawn(submission: Submission) -> None:
     if submission.withdrawn_at is not None:
         raise Conflict("WITHDRAWN", "The student withdrew this submission, so it cannot be graded.")
-
-
-def _refuse_without_score(mark: Mark) -> None:
-    if mark.score is None and not mark.grades:
-        raise Refused("GRADE_MISSING", "Enter a grade, or choose a level for each criterion.", "score")
-
-
-def _feedback(text: str | None) -> str | None:
-    clean = (text or "").strip()
-    if len(clean) > MOST_FEEDBACK:
-        raise Refused("INVALID_FEEDBACK", f"feedback can have {MOST_FEEDBACK} characters.", "feedback")
-    return clean or None
-
-
-def _scores(
-    assignment: Assignment, submission: Submission, rubric: Rubric | None, entry: MarkEntry
-) -> tuple[Decimal | None, dict[str, Decimal]]:
-    """The total of an entry, and the scores of members; each within its bounds (CC-D19)."""
-    most = most_of(assignment, rubric)
-    score = entry.score
-    if entry.criteria:
-        _refuse_unknown(rubric, entry.criteria)
-        assert rubric is not None
-        score = rubric_total(rubric, entry.criteria, entry.adjustment)
-    if entry.scores:
-        _refuse_strangers(assignment, submission, entry.scores)
-    scores = {
-        member: check_grade(each, most, extra_credit=assignment.extra_credit, field="scores")
-        for member, each in entry.scores.items()
-    }
-    return (
-        None if score is None else check_grade(score, most, extra_credit=assignment.extra_credit),
-        scores,
-    )
-
-
-def _refuse_unknown(rubric: Rubric | None, criteria: Mapping[str, CriterionMark]) -> None:
-    """Only criteria and levels of the rubric can be marked, and points are 0 to those of the best level."""
-    known = {each.criterion_id: each for each in rubric.criteria} if rubric is not None else {}
-    for id, mark in criteria.items():
-        if id not in known:
-            raise Refused(
-                "UNKNOWN_CRITERION", "The rubric has no such criterion. Reload the page.", "criteria"
-            )
-        levels = {level.level_id for level in known[id].levels}
-        if mark.level_id is not None and mark.level_id not in levels:
-            raise Refused(
-                "UNKNOWN_LEVEL", f"“{known[id].title}” has no such level. Reload the page.", "criteria"
-            )
-        points = criterion_points(known[id], mark)
-        if points is not None and not (points.is_finite() and 0 <= points <= 10_000):
-            raise Refused(
-                "GRADE_OUT_OF_RANGE", f"The points of “{known[id].title}” cannot be negative.", "criteria"
-            )
-        if mark.comment is not None and len(mark.comment) > MOST_FEEDBACK:
-            raise Refused("INVALID_FEEDBACK", f"A comment can have {MOST_FEEDBACK} characters.", "criteria")
-
-
-def _refuse_strangers(assignment: Assignment, submission: Submission, scores: Mapping[str, Decimal]) -> None:
-    if not assignment.grade_each:
-        raise Refused("ONE_GRADE", "All members of a team get the same grade in this assignment.", "scores")
-    if not set(scores) <= set(students_of(submission)):
-        raise Refused("UNKNOWN_MEMBER", "Only members of the team get a grade.", "scores")

@@ -21,7 +21,8 @@ from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.uploads import Uploads
 from tablewright.systems.campus.grading.csv_tables import csv_of
 from tablewright.systems.campus.grading.disclosure import for_staff, is_anonymous
-from tablewright.systems.campus.grading.marks import MarkEntry, Marks
+from tablewright.systems.campus.grading.mark_entries import MarkEntry
+from tablewright.systems.campus.grading.marks import Marks
 from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.rubrics import Rubrics
 from tablewright.systems.campus.grading.totals import most_of, penalty_of, rubric_total
