@@ -140,7 +140,7 @@ def open_campus(
     folders, download_counts = Folders(repository), DownloadCounts(repository)
     library = Library(repository, objects, file_access, folders, download_counts)
     uploads = Uploads(repository, objects, notifier, settings)
-    links = Links(repository, file_access, settings, secret)
+    links = Links(repository, file_access, settings, secret, url)
     users.on_first_login.append(lambda user: claim_pending(repository, user))
     courses = Courses(repository, users)
     teams = Teams(repository, courses)

@@ -121,7 +121,7 @@ JOBS: tuple[Job[Campus], ...] = (*TASKS, *FILES, *SHARING, *COURSES)
 
 def consumers(campus: Campus) -> tuple[Consumer, ...]:
     """The consumers of the tables' streams."""
-    return (campus.submission_counts.consumer(),)
+    return (campus.submission_counts.consumer(), campus.share_jobs.consumer())
 
 
 def work(campus: Campus) -> Sequence[Job[Campus] | Follower[Campus]]:

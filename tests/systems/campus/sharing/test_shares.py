@@ -13,7 +13,6 @@ from tests.systems.talk import at_once
 
 from tablewright.edge.errors import CallerError
 from tablewright.kit.tasks import Worker
-from tablewright.mapping import Consumer
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus import rules
 from tablewright.systems.campus.model import Share
@@ -253,8 +252,8 @@ def test_two_shares_of_one_file_become_one_with_the_more_of_both(shared: Shared)
 
 def test_an_owner_is_told_once_that_a_share_has_ended_by_the_job_or_by_the_stream(shared: Shared) -> None:
     ada, bob, cy = shared.user("ada"), shared.user("bob"), shared.user("cy")
-    campus, db = shared.at.campus, shared.at.db
-    follower = Consumer(db, d.CAMPUS, "campus-cloud-shares", "shares", campus.share_jobs.on_change)
+    campus = shared.at.campus
+    follower = campus.share_jobs.consumer()
     follower.create_tables()
     end = shared.at.clock.now() + timedelta(hours=1)
     shared.share(ada, shared.file(ada, "a.txt"), bob.email, expires_at=end)

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from tablewright.edge import RateLimiter
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.campus.access import CAMPUS
-from tablewright.systems.campus.api import admin, files, me
+from tablewright.systems.campus.api import admin, files, links, me, shares
 from tablewright.systems.campus.campus import Campus
 
 
@@ -21,6 +21,8 @@ def router(campus: Campus, who: FindPrincipal, *, buckets: RateLimiter | None = 
         me.me(campus),
         admin.admin(campus),
         files.files(campus),
+        shares.shares(campus, buckets),
+        links.links(campus, buckets),
     ):
         api.include_router(part)
     return api

@@ -62,8 +62,11 @@ class Opened:
 class Links:
     """The public links of a campus."""
 
-    def __init__(self, repository: Repository, access: FileAccess, settings: Settings, secret: bytes) -> None:
+    def __init__(
+        self, repository: Repository, access: FileAccess, settings: Settings, secret: bytes, url: str = ""
+    ) -> None:
         self._repository, self._access, self._settings = repository, access, settings
+        self._url = url.rstrip("/")
         self.secrets = LinkSecrets(secret)
 
     # --- owners ---
@@ -169,8 +172,8 @@ class Links:
             self._repository.write("LINK", update, self._entry(by, "link revoked", link))
 
     def address(self, link: Link) -> str:
-        """The path of the page of a link."""
-        return (LINK_PATH if link.kind == "view" else DROP_PATH).format(
+        """The page of a link, as anyone can open it."""
+        return self._url + (LINK_PATH if link.kind == "view" else DROP_PATH).format(
             token=self.secrets.token(link.link_id)
         )
 
@@ -263,15 +266,8 @@ class Links:
     def _files_in(self, folder: Folder) -> Iterator[File]:
         found = self._repository.db.all(d.files_in_place(place=folder.folder_id))
         for _, file in zip(range(MOST_IN_FOLDER), found, strict=False):
-            if file.status == "active" and not self.is_locked(file):
+            if file.status == "active" and not is_locked(self._access, file):
                 yield file
-
-    def is_locked(self, file: File) -> bool:
-        try:
-            self._access.refuse_locked(file)
-        except Refused:
-            return True
-        return False
 
     def take(self, link: Link) -> None:
         """Count a download, exactly: DOWNLOAD_LIMIT if there is none left, LINK_REVOKED if it was switched off."""
@@ -302,3 +298,12 @@ class Links:
     def _refuse_off(self) -> None:
         if not self._settings.public_links:
             raise Forbidden("LINKS_OFF", "Public links are switched off on this campus.")
+
+
+def is_locked(access: FileAccess, file: File) -> bool:
+    """Whether only its owner may have the bytes."""
+    try:
+        access.refuse_locked(file)
+    except Refused:
+        return True
+    return False

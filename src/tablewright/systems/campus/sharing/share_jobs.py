@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from tablewright.kit.tasks import Finished
-from tablewright.mapping import Change
+from tablewright.mapping import Change, Consumer
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus import rules
 from tablewright.systems.campus.model import Share, Task, User
@@ -77,6 +77,10 @@ class ShareJobs:
         gets = [even_ended(d.shares.get(key.file_id, key.shared_with_user_id)) for key in keys]
         rows = db.many(gets) if gets else []
         return sum(self._tell_ended(row) for row in rows if row is not None)
+
+    def consumer(self) -> Consumer:
+        """Follows the changes of shares."""
+        return Consumer(self._repository.db, (d.shares,), d.shares_table.table.name, "shares", self.on_change)
 
     def on_change(self, change: Change[Share]) -> None:
         """A share that TTL has removed before the job came to it (CC-D10)."""
