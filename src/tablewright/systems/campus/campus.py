@@ -5,6 +5,7 @@ The API, the pages and the jobs use this value; nothing above it knows the table
 
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 
 from tablewright.kit.delivery import OutboxDispatch
@@ -12,7 +13,9 @@ from tablewright.kit.objects.archive import Archive
 from tablewright.kit.objects.settings import objects_of
 from tablewright.kit.objects.signed_paths import SignedPaths
 from tablewright.kit.objects.store import ObjectStore
+from tablewright.kit.tasks import TaskState
 from tablewright.mapping import Db
+from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.archive import CourseArchive
 from tablewright.systems.campus.courses.assignments import Assignments
 from tablewright.systems.campus.courses.courses import Courses
@@ -45,8 +48,9 @@ from tablewright.systems.campus.grading.regrades import Regrades
 from tablewright.systems.campus.grading.release import Release
 from tablewright.systems.campus.grading.rubrics import Rubrics
 from tablewright.systems.campus.grading.worksheet import Worksheets
-from tablewright.systems.campus.model import Message
+from tablewright.systems.campus.model import Message, Task
 from tablewright.systems.campus.people.notifications import Notifier
+from tablewright.systems.campus.people.transfer import Transfer
 from tablewright.systems.campus.people.users import Users
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.settings import Settings
@@ -61,7 +65,6 @@ from tablewright.systems.campus.sharing.shares import Shares
 from tablewright.systems.campus.sharing.targets import Targets
 from tablewright.world import World
 
-
 # Links to objects of a directory lead here; in a bucket, to the bucket.
 OBJECTS_PATH = "/campus/v1/objects/"
 
@@ -74,6 +77,7 @@ class Campus:
     settings: Settings
     users: Users
     notifier: Notifier
+    transfer: Transfer
     objects: ObjectStore
     signed_paths: SignedPaths
     uploads: Uploads
@@ -115,6 +119,12 @@ class Campus:
     gradebook: Gradebook
     dispatch: OutboxDispatch[Message]
 
+    def waiting_tasks(self, at_most: int = 100) -> list[Task]:
+        """Background work that has failed or is waiting, the oldest first."""
+        states: tuple[TaskState, ...] = ("PARKED", "OPEN")
+        found = (each for state in states for each in self.repository.db.all(d.tasks.by_state(state=state)))
+        return list(islice(found, at_most))
+
 
 def open_campus(
     db: Db,
@@ -144,16 +154,17 @@ def open_campus(
     users.on_first_login.append(lambda user: claim_pending(repository, user))
     courses = Courses(repository, users)
     teams = Teams(repository, courses)
-    assignments, owners, parts = Assignments(repository, teams), Owners(repository, teams), Parts(repository, library)
+    assignments, owners = Assignments(repository, teams), Owners(repository, teams)
+    parts = Parts(repository, library, file_access)
     drafts = Drafts(repository, owners, parts)
     rubrics, grade_notices = Rubrics(repository), GradeNotices(repository, notifier)
     marks = Marks(repository, rubrics, grade_notices, library)
-    uploads = Uploads(repository, objects, notifier, settings)
     return Campus(
         repository=repository,
         settings=settings,
         users=users,
         notifier=notifier,
+        transfer=Transfer(repository, notifier),
         objects=objects,
         signed_paths=signed_paths,
         uploads=uploads,

@@ -82,8 +82,6 @@ COURSES: tuple[Job[Campus], ...] = (
     Job("reminders", timedelta(minutes=10), plan_reminders, "Reminds students a day before work is due."),
 )
 
-# --- grading ---
-
 # --- people ---
 
 
@@ -103,6 +101,9 @@ def _worker_of(campus: Campus) -> Worker[Task]:
         "published": campus.reminders.announce,
         "reminder": campus.reminders.remind,
         "archive": campus.archive.run,
+        "rubric": lambda task: campus.rubrics.run(task, campus.marks.recompute),
+        "release": campus.release.run,
+        "transfer": campus.transfer.run,
     }
     return Worker(d.tasks, campus.repository.db, handlers, lease=LEASE)
 

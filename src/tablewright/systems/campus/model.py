@@ -90,6 +90,17 @@ class User(Value):
     version: int = 1
 
 
+class StorageReport(Value):
+    """What everyone together has stored, and the users with most of it."""
+
+    users: int
+    files: int
+    used: int
+    granted: int
+    over_80_percent: int
+    largest: list[User]
+
+
 class Login(Value):
     """The user of a login whose subject is not the user's id: someone who was on a roster before signing in."""
 

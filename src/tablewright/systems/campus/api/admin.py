@@ -1,21 +1,42 @@
-"""Administration: `/admin/users` and their quotas, suspension, audit log."""
+"""Administration: `/admin/users` and their quotas, suspension, transfer; storage, tasks, the audit log."""
 
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import Field, StringConstraints
 
-from tablewright.kit.http import Body, Cursor, Page, listed, page_of
+from tablewright.kit.http import Body, Cursor, Page, listed, page_of, view_of
 from tablewright.systems.campus.access import Admin
 from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.model import AuditEntry, User
+from tablewright.systems.campus.model import AuditEntry, StorageReport, Task, User
+
+
+class Progress(Body):
+    """A task as admins see it."""
+
+    task_id: str
+    kind: str
+    state: str
+    due_at: datetime
+    failures: int
+    note: str | None = None
+
+
+def progress_of(task: Task) -> Progress:
+    return view_of(Progress, task)
+
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
 class QuotaChange(Body):
     storage_quota: Annotated[int, Field(ge=0)]
+
+
+class TransferRequest(Body):
+    to: str
 
 
 class Suspension(Body):
@@ -45,6 +66,21 @@ def admin(campus: Campus) -> APIRouter:
     @api.post("/users/{user_id}:reinstate", response_model_exclude_none=True)
     def reinstate(by: Admin, user_id: str) -> User:
         return campus.users.reinstate(user_id, by)
+
+    @api.post("/users/{user_id}:transfer", status_code=202)
+    def transfer(by: Admin, user_id: str, body: TransferRequest) -> Progress:
+        """Give everything a user owns to another; it is done in the background."""
+        return progress_of(campus.transfer.start(user_id, body.to, by))
+
+    @api.get("/storage", response_model_exclude_none=True)
+    def storage(by: Admin) -> StorageReport:
+        """How much is used by everyone together, and by whom most."""
+        return campus.users.storage()
+
+    @api.get("/tasks", response_model_exclude_none=True)
+    def tasks(by: Admin) -> Page[Progress]:
+        """Background work that waits or has failed."""
+        return listed(map(progress_of, campus.waiting_tasks()))
 
     @api.get("/audit/{subject}", response_model_exclude_none=True)
     def history(by: Admin, subject: str, size: PageSize = None, after: Cursor = None) -> Page[AuditEntry]:

@@ -1,16 +1,14 @@
 """Administration: users with their quotas, quarantined files, storage."""
 
-from typing import Annotated
+from fastapi import APIRouter, Request, Response
 
-from fastapi import APIRouter, Depends, Request, Response
-
-from tablewright.edge.errors import CallerError, problem_for
-from tablewright.pages.forms import Asked, Form, posted
+from tablewright.edge.errors import CallerError, NotFound, problem_for
+from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.systems.campus.access import Admin
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 
 _GIB = 1024**3
-USERS = f"{HOME}/admin/users"
+USERS, QUARANTINE = f"{HOME}/admin/users", f"{HOME}/admin/quarantine"
 
 
 def admin_router(pages: CampusPages) -> APIRouter:
@@ -44,9 +42,7 @@ def admin_router(pages: CampusPages) -> APIRouter:
         return detail(request, user_id, admin)
 
     @router.post("/admin/users/{user_id}/quota")
-    def quota(
-        request: Request, user_id: str, admin: Admin, form: Annotated[Form, Depends(posted)]
-    ) -> Response:
+    def quota(request: Request, user_id: str, admin: Admin, form: Posted) -> Response:
         try:
             size = float(form.get("quota"))
             if not 0 <= size <= 1_000_000:
@@ -58,9 +54,7 @@ def admin_router(pages: CampusPages) -> APIRouter:
         return pages.console.go(f"{USERS}/{user_id}", "The quota is changed.")
 
     @router.post("/admin/users/{user_id}/suspend")
-    def suspend(
-        request: Request, user_id: str, admin: Admin, form: Annotated[Form, Depends(posted)]
-    ) -> Response:
+    def suspend(request: Request, user_id: str, admin: Admin, form: Posted) -> Response:
         reason = form.get("reason").strip()
         if not reason:
             return detail(
@@ -76,5 +70,47 @@ def admin_router(pages: CampusPages) -> APIRouter:
     def reinstate(user_id: str, admin: Admin) -> Response:
         campus.users.reinstate(user_id, admin)
         return pages.console.go(f"{USERS}/{user_id}", "The account is active again.")
+
+    @router.post("/admin/users/{user_id}/transfer")
+    def transfer(request: Request, user_id: str, admin: Admin, form: Posted) -> Response:
+        to = campus.users.by_email(form.get("to"))
+        if to is None:
+            wrong = form.wrong("to", "No user has this address.")
+            return detail(request, user_id, admin, wrong, 422)
+        try:
+            campus.transfer.start(user_id, to.user_id, admin)
+        except CallerError as mistake:
+            return detail(request, user_id, admin, form.refused(problem_for(mistake)), mistake.status)
+        return pages.console.go(f"{USERS}/{user_id}", f"The files are being moved to {to.name}.")
+
+    @router.get("/admin/quarantine")
+    def quarantine(request: Request, admin: Admin) -> Response:
+        files = campus.scans.quarantine()
+        owners = {file.user_id: campus.users.by_id(file.user_id) for file in files}
+        return pages.page(
+            request, "admin_quarantine", title="Quarantine", user=admin, files=files, owners=owners
+        )
+
+    @router.post("/admin/quarantine/{file_id}/{decision}")
+    def decide(file_id: str, decision: str, admin: Admin, form: Posted) -> Response:
+        reason = form.get("reason").strip()[:500] or "reviewed"
+        if decision == "release":
+            campus.scans.release(admin, file_id, reason)
+            return pages.console.go(QUARANTINE, "The file is available again.")
+        if decision != "discard":
+            raise NotFound("page")
+        campus.scans.discard(admin, file_id, reason)
+        return pages.console.go(QUARANTINE, "The file is deleted.")
+
+    @router.get("/admin/storage")
+    def storage(request: Request, admin: Admin) -> Response:
+        return pages.page(
+            request,
+            "admin_storage",
+            title="Storage",
+            user=admin,
+            report=campus.users.storage(),
+            tasks=campus.waiting_tasks(20),
+        )
 
     return router

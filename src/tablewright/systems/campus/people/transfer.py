@@ -41,7 +41,7 @@ class Transfer:
             raise TooLarge("QUOTA_EXCEEDED", words, "to", facts)
         now = self._repository.now()
         task = Task(
-            task_id=f"{TRANSFER}-{user_id}-{to_id}",
+            task_id=self._repository.new_uuid(),
             kind=TRANSFER,
             created_at=now,
             due_at=now,
@@ -51,7 +51,7 @@ class Transfer:
         )
         actor = Actor(by.name, "admin", by.user_id)
         entry = self._repository.audit(f"user:{user_id}", "transfer started", actor, None, {"to": to_id})
-        self._repository.write("TRANSFER", d.tasks.entity.put(task), entry)
+        self._repository.write("TRANSFER", d.tasks.add(task), entry)
         return task
 
     def run(self, task: Task) -> Finished | Postponed:
@@ -60,7 +60,9 @@ class Transfer:
         to = self._repository.user(task.to)
         for folder in list(self._repository.db.all(d.folders_of_user(user_id=task.about))):
             moved = folder.model_copy(update={"user_id": to.user_id})
-            self._repository.db.write(d.folders.discard(folder.user_id, folder.folder_id), d.folders.put(moved))
+            self._repository.db.write(
+                d.folders.discard(folder.user_id, folder.folder_id), d.folders.put(moved)
+            )
         files = list(self._repository.db.all(d.files_of_owner(user_id=task.about)))
         count = sum([self._move(file, to) for file in files])
         if count < len(files):
@@ -68,7 +70,9 @@ class Transfer:
         entry = self._repository.audit(
             f"user:{task.about}", "transferred", SYSTEM, None, {"to": to.user_id, "files": count}
         )
-        told = self._notifier.tell(to, "account", "Files were transferred to you.", link="/console/campus/files")
+        told = self._notifier.tell(
+            to, "account", "Files were transferred to you.", link="/console/campus/files"
+        )
         return Finished((entry, *told))
 
     def _move(self, file: File, to: User) -> bool:

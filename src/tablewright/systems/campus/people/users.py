@@ -17,7 +17,7 @@ from tablewright.kit.tables import Actor
 from tablewright.mapping import NotUnique, Stale
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Changed
-from tablewright.systems.campus.model import Login, NotificationPreferences, Role, User
+from tablewright.systems.campus.model import Login, NotificationPreferences, Role, StorageReport, User
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.settings import Settings
 
@@ -55,6 +55,19 @@ class Users:
             if wanted in f"{user.name} {user.email} {user.university_id or ''}".lower()
         )
         return sorted(islice(found, at_most), key=lambda user: user.name.lower())
+
+    def storage(self, at_most: int = 20) -> StorageReport:
+        """What is stored, added up over all users by a Scan."""
+        everyone = list(self._repository.db.every(d.users))
+        largest = sorted(everyone, key=lambda user: user.storage_used, reverse=True)[:at_most]
+        return StorageReport(
+            users=len(everyone),
+            files=sum(user.statistics.total_files for user in everyone),
+            used=sum(user.storage_used for user in everyone),
+            granted=sum(user.storage_quota for user in everyone),
+            over_80_percent=sum(user.storage_used * 5 > user.storage_quota * 4 for user in everyone),
+            largest=largest,
+        )
 
     def admits(self, email: str) -> bool:
         """Whether this address may sign up: it is on a roster, or in a domain of the campus."""
