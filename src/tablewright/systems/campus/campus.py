@@ -134,11 +134,12 @@ def open_campus(
     home: Path,
     url: str = "",
     settings: Settings | None = None,
+    objects: ObjectStore | None = None,
 ) -> Campus:
     """Campus Cloud over a database.
 
     `secret` keys the seal of messages, the digests of links and signed downloads. `home` is the directory for objects
-    and the list of the erased. `url` is the public address, for links in mails.
+    and the list of the erased, unless `objects` are given. `url` is the public address, for links in mails.
     """
     settings = settings or Settings()
     repository = Repository(db, world, secret)
@@ -146,7 +147,7 @@ def open_campus(
     notifier = Notifier(repository, url)
     file_access = FileAccess(repository, settings)
     signed_paths = SignedPaths(OBJECTS_PATH, sha256(b"campus objects\n" + secret).digest(), world)
-    objects = objects_of(home, "objects", ("files", "archive"), world, signed_paths)
+    objects = objects or objects_of(home, "objects", ("files", "archive"), world, signed_paths)
     folders, download_counts = Folders(repository), DownloadCounts(repository)
     library = Library(repository, objects, file_access, folders, download_counts)
     uploads = Uploads(repository, objects, notifier, settings)

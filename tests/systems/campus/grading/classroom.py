@@ -10,10 +10,10 @@ from typing import Any
 from tests.systems.campus.talk import Place
 
 from tablewright.kit.tables import Actor
-from tablewright.kit.tasks import Worker
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.grading.mark_entries import MarkEntry
+from tablewright.systems.campus.jobs import run_tasks
 from tablewright.systems.campus.model import (
     Assignment,
     AuditEntry,
@@ -41,6 +41,8 @@ class Classroom:
     at: Place
     course_id: str = COURSE
     users: dict[str, User] = field(default_factory=dict)
+    instructor: str = "brandt"
+    assistant: str = "tessa"
 
     def __post_init__(self) -> None:
         now = self.now()
@@ -53,8 +55,8 @@ class Classroom:
             updated_at=now,
         )
         self.at.db.write(d.courses.create(course))
-        self.enrol("brandt", "instructor")
-        self.enrol("tessa", "ta")
+        self.enrol(self.instructor, "instructor")
+        self.enrol(self.assistant, "ta")
 
     # --- people ---
 
@@ -97,7 +99,7 @@ class Classroom:
                 "course_name": "Computer science 101",
                 "title": title,
                 "description": "Write it.",
-                "instructor_id": self.users["brandt"].user_id,
+                "instructor_id": self.users[self.instructor].user_id,
                 "instructor_email": "brandt@campus.example",
                 "instructor_name": "Brandt",
                 "created_at": now,
@@ -119,7 +121,11 @@ class Classroom:
         user, now = self.users[name], self.now()
         team_id = self.at.world.new_id() if members else None
         part = Part(
-            part_id=self.at.world.new_id(), kind="text", text="First line\nSecond line", added_by=user.user_id, added_at=now
+            part_id=self.at.world.new_id(),
+            kind="text",
+            text="First line\nSecond line",
+            added_by=user.user_id,
+            added_at=now,
         )
         made = Submission(
             **{
@@ -162,7 +168,13 @@ class Classroom:
         return self.at.campus.repository.submission(submission.submission_id)
 
     def mark(
-        self, submission: Submission, score: str | None = None, by: str = "tessa", *, publish: bool = True, **entry: Any
+        self,
+        submission: Submission,
+        score: str | None = None,
+        by: str = "tessa",
+        *,
+        publish: bool = True,
+        **entry: Any,
     ) -> Submission:
         """Mark the newest version."""
         row = self.again(submission)
@@ -183,13 +195,8 @@ class Classroom:
         return list(self.at.db.all(d.notifications_of_user(user_id=self.users[name].user_id)))
 
     def run_tasks(self) -> int:
-        """Run the tasks of grading that are due."""
-        campus = self.at.campus
-        handlers = {
-            "rubric": lambda task: campus.rubrics.run(task, campus.marks.recompute),
-            "release": campus.release.run,
-        }
-        return Worker(d.tasks, self.at.db, handlers).run_due()
+        """Run the tasks that are due; how many finished."""
+        return run_tasks(self.at.campus)
 
 
 def levels(rubric: Rubric, *chosen: int) -> dict[str, CriterionMark]:

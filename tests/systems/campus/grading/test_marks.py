@@ -51,7 +51,11 @@ def test_returning_tells_the_student_once(room: Classroom) -> None:
         marks.return_to_student(assignment, submission, room.actor("tessa"))
     graded = room.mark(submission, "80")
     returned = marks.return_to_student(assignment, graded, room.actor("tessa"))
-    assert (returned.status, returned.marking_state, returned.returned_at) == ("returned", "released", room.now())
+    assert (returned.status, returned.marking_state, returned.returned_at) == (
+        "returned",
+        "released",
+        room.now(),
+    )
     assert marks.return_to_student(assignment, returned, room.actor("tessa")) == returned
     assert [notice.text for notice in room.notices("lin")] == ["Your grade for “Essay” is available."]
 
@@ -171,7 +175,9 @@ def test_two_markers_do_not_disturb_each_other_and_agree_on_a_third_mark(room: C
         room.mark(submission, score, by=name)
     row = room.again(submission)
     assert (row.status, row.marking_state, row.grade) == ("submitted", "in review", None)
-    agreed = marks.agree(assignment, row, MarkEntry(D(75), feedback="Good."), room.actor("brandt"), row.version)
+    agreed = marks.agree(
+        assignment, row, MarkEntry(D(75), feedback="Good."), room.actor("brandt"), row.version
+    )
     assert (agreed.status, agreed.grade) == ("graded", D(75))
     found = {mark.marker_id: (mark.score, mark.published) for mark in marks.of(submission.submission_id)}
     assert found == {
@@ -212,7 +218,11 @@ def test_a_rubric_that_changes_while_a_mark_is_saved_gives_its_new_points(at: Pl
     submission = room.submission(assignment, "lin")
     changed = [
         rubric.criteria[0].model_copy(
-            update={"levels": [each.model_copy(update={"points": each.points * 2}) for each in rubric.criteria[0].levels]}
+            update={
+                "levels": [
+                    each.model_copy(update={"points": each.points * 2}) for each in rubric.criteria[0].levels
+                ]
+            }
         )
     ]
     campus, original = at.campus, at.campus.repository.write
@@ -226,7 +236,9 @@ def test_a_rubric_that_changes_while_a_mark_is_saved_gives_its_new_points(at: Pl
     assert room.mark(submission, None, criteria=levels(rubric, 1)).score == D(10)
 
 
-def test_a_grade_published_at_the_moment_of_the_release_is_visible_with_its_notice(at: Place, room: Classroom) -> None:
+def test_a_grade_published_at_the_moment_of_the_release_is_visible_with_its_notice(
+    at: Place, room: Classroom
+) -> None:
     room.enrol("lin")
     assignment = room.assignment()
     submission = room.submission(assignment, "lin")

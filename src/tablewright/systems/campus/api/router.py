@@ -8,7 +8,21 @@ from fastapi import APIRouter
 from tablewright.edge import RateLimiter
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.campus.access import CAMPUS
-from tablewright.systems.campus.api import admin, files, links, me, shares
+from tablewright.systems.campus.api import (
+    admin,
+    assignments,
+    courses,
+    files,
+    gradebook,
+    links,
+    marks,
+    me,
+    regrades,
+    rubrics,
+    shares,
+    submissions,
+    worksheets,
+)
 from tablewright.systems.campus.campus import Campus
 
 
@@ -23,6 +37,14 @@ def router(campus: Campus, who: FindPrincipal, *, buckets: RateLimiter | None = 
         files.files(campus),
         shares.shares(campus, buckets),
         links.links(campus, buckets),
+        courses.courses(campus),
+        assignments.assignments(campus),
+        submissions.submissions(campus, buckets),
+        marks.marks(campus),
+        rubrics.rubrics(campus),
+        regrades.regrades(campus),
+        worksheets.worksheets(campus),
+        gradebook.gradebook(campus),
     ):
         api.include_router(part)
     return api

@@ -1,4 +1,4 @@
-"""What a marker enters, and whether it can be: levels of the rubric, points within their bounds, members of the team."""
+"""What a marker enters, and whether it can be entered: levels of the rubric, points in bounds, members of the team."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
