@@ -1,8 +1,8 @@
 """A user's files: one of them, lists, changes, the trash, and the bytes (CC-X3 to CC-X5).
 
 Must hold: only the owner moves, deletes and restores; a writer also edits description and tags (CC-D32). A file that
-was deleted is 410, one that is quarantined is 423 for everybody, and bytes that no scanner has found clean are for their
-owner alone. What is deleted stays for 30 days, and its bytes as long as a submission holds them (CC-D18).
+was deleted is 410, one that is quarantined is 423 for everybody, and bytes that no scanner has found clean are for
+their owner alone. What is deleted stays for 30 days, and its bytes as long as a submission holds them (CC-D18).
 Elsewhere: lists in other orders (listing.py), new bytes (uploads.py, versions.py), the end of the trash (purge.py),
 shares (sharing/access_check.py), how often a file was downloaded (download_counts.py).
 """
@@ -214,9 +214,8 @@ class Library:
         return folder.folder_id if folder is not None else None
 
     def trashed(self, user: User) -> Iterator[File]:
-        """Everything in a user's trash. Files whose removal has begun are not in it any more."""
-        found = self._repository.db.all(d.files_in_place(place=trash_of(user.user_id)))
-        return (file for file in found if file.purged_at is None)
+        """Everything in a user's trash; files whose removal has begun are not in it any more."""
+        return self._repository.db.all(d.files_in_place(place=trash_of(user.user_id)))
 
     def trash_folder(self, user: User, folder_id: str) -> int:
         """Move all files of a folder and those below it to the trash, and delete the folders; how many files."""

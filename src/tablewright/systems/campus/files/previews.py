@@ -113,7 +113,7 @@ def _decoded(head: bytes) -> str:
     try:
         return head.decode("utf-8-sig")
     except UnicodeDecodeError as mistake:
-        if mistake.start >= len(head) - 3:  # the last letter is cut
+        if mistake.reason == "unexpected end of data":  # the last letter is cut
             return head[: mistake.start].decode("utf-8-sig")
         return head.decode("latin-1")
 

@@ -23,7 +23,8 @@ from tablewright.systems.campus.model import File, FileKey, FileVersion, User
 from tablewright.systems.campus.repository import SYSTEM, Repository
 from tablewright.systems.campus.settings import Settings
 
-LOOK_BACK = timedelta(days=400)
+# How long the job may have been stopped.
+LOOK_BACK = timedelta(days=120)
 SWEEP_AGE = timedelta(days=3)
 # Rows of versions in a transaction, which may have 100 actions.
 _AT_ONCE = 90
@@ -80,7 +81,11 @@ class Purge:
         if file.held_by:
             return None
         # A change is conditional on the version that was read: held, restored or changed since, it is left alone.
-        write = d.files.change(file, file.model_copy(update={"purged_at": self._repository.now()}))
+        # From here on it is in no list, and due for the job if this run is killed.
+        now = self._repository.now()
+        due = min(file.deleted_at or now, now - self._kept)
+        marks = {"purged_at": now, "place": None, "deleted_at": due}
+        write = d.files.change(file, file.model_copy(update=marks))
         return write.item if self._repository.try_write(write) else None
 
     def _remove_shares(self, file: File) -> None:
