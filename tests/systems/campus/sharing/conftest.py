@@ -7,10 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from tests import places
 from tests.systems.campus.talk import Place
 
 from tablewright.edge import Principal
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.jobs import run_tasks
 from tablewright.systems.campus.model import (
     Course,
     CourseRole,
@@ -18,13 +20,16 @@ from tablewright.systems.campus.model import (
     File,
     Folder,
     GroupSet,
+    Link,
     Share,
     Team,
     TeamMembership,
     User,
 )
 from tablewright.systems.campus.sharing.addressees import RecipientName
+from tablewright.systems.campus.sharing.links import LinkTerms
 from tablewright.systems.campus.sharing.shares import Terms
+from tablewright.systems.campus.sharing.targets import Target
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,22 @@ class Shared:
         file = File(user_id=owner.user_id, file_id=file_id, filename=name, last_modified=now, **given)
         self.at.db.write(d.files.create(file))
         return file
+
+    def stored(self, owner: User, name: str, content: bytes, folder: Folder | None = None) -> File:
+        """A file with its bytes, uploaded and scanned."""
+        campus = self.at.campus
+        folder_id = folder.folder_id if folder else None
+        campus.uploads.store_whole(owner, name, [content], len(content), folder_id=folder_id)
+        run_tasks(campus)
+        return next(
+            file for file in self.at.db.all(d.files_of_user(user_id=owner.user_id)) if file.filename == name
+        )
+
+    def link(self, owner: User, item: File | Folder, **terms: Any) -> tuple[Link, str]:
+        """A link and its token."""
+        campus = self.at.campus
+        link = campus.links.create(owner, self.target(owner, item), LinkTerms(**terms))
+        return link, campus.links.secrets.token(link.link_id)
 
     def folder(self, owner: User, name: str, parent: Folder | None = None) -> Folder:
         folder = Folder(
@@ -112,13 +133,15 @@ class Shared:
 
     # --- sharing ---
 
+    def target(self, owner: User, item: File | Folder) -> Target:
+        targets = self.at.campus.targets
+        if isinstance(item, File):
+            return targets.file(owner, item.file_id)
+        return targets.folder(owner, item.folder_id)
+
     def share(self, owner: User, item: File | Folder, *to: str | Course | Team, **terms: Any) -> list[Share]:
         campus = self.at.campus
-        target = (
-            campus.targets.file(owner, item.file_id)
-            if isinstance(item, File)
-            else campus.targets.folder(owner, item.folder_id)
-        )
+        target = self.target(owner, item)
         found = campus.addressees.find(owner, [_named(one) for one in to])
         return [each.share for each in campus.shares.share(owner, target, found, Terms(**terms))]
 
@@ -134,6 +157,9 @@ class Shared:
         found = self.at.call("GetItem", {"TableName": table, "Key": key, "ConsistentRead": True})
         item: dict[str, Any] | None = found.get("Item")
         return item
+
+    def scan(self, table: str) -> list[dict[str, Any]]:
+        return places.scan(self.at.db, self.at.call, table)
 
     def received(self, user: User, size: int = 20) -> list[Share]:
         campus = self.at.campus

@@ -111,7 +111,7 @@ def _add_uploads(api: APIRouter, campus: Campus) -> None:
             campus.uploads.of(user, body.upload_id)
         file = campus.uploads.complete(body.upload_id, body.checksum)
         if file.file_id != file_id or (file.user_id != user.user_id and file.uploaded_by != user.user_id):
-            campus.library.readable(user, file_id, write=True)
+            campus.file_access.share_of(user, file, write=True)
         return marked(response, file_view(file))
 
     @api.delete("/uploads/{upload_id}", status_code=204)

@@ -35,12 +35,17 @@ class FileAccess:
 
         Bytes that others must not get are 423 for everyone but the owner: QUARANTINED, SCAN_PENDING.
         """
+        share = self.share_of(user, file, write)
+        if share is not None:
+            self.refuse_locked(file)
+        return share
+
+    def share_of(self, user: User, file: File, write: bool = False) -> Share | None:
+        """The same, whatever the state of the bytes: such as for who has just sent a new version."""
         if user.user_id == file.user_id:
             return None
         targets = [file.file_id, *(each.folder_id for each in self.above(file.user_id, file.folder_id))]
-        share = self._share(user, targets, write)
-        self.refuse_locked(file)
-        return share
+        return self._share(user, targets, write)
 
     def check_folder(self, user: User, folder: Folder, write: bool = False) -> Share | None:
         """The same for a folder."""

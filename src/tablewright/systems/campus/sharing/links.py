@@ -34,7 +34,7 @@ from tablewright.systems.campus.sharing.link_secrets import (
 from tablewright.systems.campus.sharing.targets import Target
 
 MOST_DOWNLOADS = 1_000_000
-LINK_PATH, DROP_PATH = "/console/campus/links/{token}", "/console/campus/drops/{token}"
+LINK_PATH, DROP_PATH = "/console/campus/open/{token}", "/console/campus/send/{token}"
 MOST_IN_FOLDER = 500
 
 
@@ -181,7 +181,7 @@ class Links:
         shown = {
             "linkId": link.link_id,
             "kind": link.kind,
-            "expiresAt": link.expires_at,
+            "expiresAt": link.expires_at.isoformat() if link.expires_at else None,
             "downloadLimit": link.download_limit,
             "viewOnly": link.view_only,
             "hasPassword": link.password_hash is not None,
