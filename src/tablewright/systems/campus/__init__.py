@@ -1,1 +1,1 @@
-"""Campus Cloud: files, shares, courses, assignments and grades."""
+"""Campus Cloud: files, shares, courses, assignments and grades (system 001)."""

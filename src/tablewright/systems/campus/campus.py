@@ -35,8 +35,7 @@ from tablewright.systems.campus.files.listing import Listing
 from tablewright.systems.campus.files.previews import Previews
 from tablewright.systems.campus.files.purge import Purge
 from tablewright.systems.campus.files.recount import Recount
-from tablewright.systems.campus.files.scan import Scans
-from tablewright.systems.campus.files.scanner import scanner_of
+from tablewright.systems.campus.files.scan import Scans, scanner_of
 from tablewright.systems.campus.files.uploads import Uploads
 from tablewright.systems.campus.files.versions import Versions
 from tablewright.systems.campus.grading.allocation import Allocation

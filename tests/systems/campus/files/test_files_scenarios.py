@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import partial
+from itertools import pairwise
 
 import pytest
 from tests.client.ways import WAYS
@@ -72,7 +73,7 @@ def test_cc_s2_forty_five_files_are_three_pages_by_time_even_if_one_comes_in_bet
     listed = [file for page in pages for file in page]
     assert names(listed) == [f"file {number}.txt" for number in reversed(order)]
     times = [file.uploaded_at for file in listed if file.uploaded_at]
-    assert all(earlier < later for later, earlier in zip(times, times[1:], strict=False))
+    assert all(earlier < later for later, earlier in pairwise(times))
 
 
 def test_cc_s2_pages_are_full_although_files_between_were_deleted(at: Place) -> None:

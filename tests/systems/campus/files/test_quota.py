@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.places import reached
 from tests.systems.campus.files.helpers import begin, real_use, scan, set_quota, store
-from tests.systems.campus.talk import SECRET, START, Place, uuid_world
+from tests.systems.campus.talk import SECRET, START, Place, refuses, uuid_world
 from tests.systems.talk import at_once
 
 from tablewright.edge.errors import CallerError
@@ -133,13 +133,11 @@ def _step(at: Place, lin: User, model: Model, step: str, size: int, which: int) 
             return
         file_id = files[which % len(files)] if step == "begin version" else None
         fits = model.used + model.reserved + size <= model.quota
-        try:
-            upload = begin(at, lin, size, file_id=file_id)
-        except CallerError as refusal:
-            assert refusal.code == "QUOTA_EXCEEDED"
-            assert not fits
+        if not fits:
+            with refuses("QUOTA_EXCEEDED"):
+                begin(at, lin, size, file_id=file_id)
             return
-        assert fits
+        upload = begin(at, lin, size, file_id=file_id)
         model.slots[upload.upload_id] = upload
     elif step == "complete" and slots:
         _complete(at, model, slots[which % len(slots)])
@@ -169,12 +167,11 @@ def _step(at: Place, lin: User, model: Model, step: str, size: int, which: int) 
 
 def _complete(at: Place, model: Model, upload: Upload) -> None:
     at.campus.uploads.put_part(upload, 1, [bytes(upload.file_size)])
-    try:
-        at.campus.uploads.complete(upload.upload_id)
-    except CallerError as refusal:
-        # A new version of a file in the trash, or of one that is gone.
-        assert refusal.code in ("DELETED", "FILE_NOT_FOUND"), refusal.code
-        assert upload.file_id in model.trashed or upload.file_id not in model.files
+    is_version = upload.purpose == "version"
+    if is_version and (upload.file_id in model.trashed or upload.file_id not in model.files):
+        with refuses("DELETED" if upload.file_id in model.trashed else "FILE_NOT_FOUND"):
+            at.campus.uploads.complete(upload.upload_id)
         return
+    at.campus.uploads.complete(upload.upload_id)
     model.files[upload.file_id] = model.files.get(upload.file_id, 0) + upload.file_size
     del model.slots[upload.upload_id]

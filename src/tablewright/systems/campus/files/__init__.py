@@ -1,1 +1,1 @@
-"""Bytes and what is known of them: uploads, the library of a user, versions, scans."""
+"""Files of users: uploads, versions, scans, downloads and the trash."""

@@ -15,10 +15,38 @@ from tablewright.kit.tasks import Finished, Postponed
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.files.library import trash_of
 from tablewright.systems.campus.files.names import actor_of
-from tablewright.systems.campus.files.scanner import Clean, Infected, Scanner
+from tablewright.systems.campus.files.scanner import (
+    ClamdScanner,
+    Clean,
+    Infected,
+    NoScanner,
+    Scanner,
+    Unscanned,
+)
+from tablewright.systems.campus.files.signature_scanner import SignatureScanner
 from tablewright.systems.campus.model import File, FileVersion, ScanStatus, Task, User
 from tablewright.systems.campus.people.notifications import Notifier
 from tablewright.systems.campus.repository import SYSTEM, Repository
+
+
+class ScannerAbsent(Exception):
+    """The scanner did not answer; the scan is tried again."""
+
+
+class ScannerUnknown(ValueError):
+    """The settings name a scanner that does not exist."""
+
+
+def scanner_of(setting: str) -> Scanner:
+    """The scanner that the settings name: `none`, `signatures`, or `clamd:` with its address."""
+    if setting == "none":
+        return NoScanner()
+    if setting == "signatures":
+        return SignatureScanner()
+    kind, _, address = setting.partition(":")
+    if kind != "clamd" or not address:
+        raise ScannerUnknown(f"scanner must be none, signatures or clamd:address, not {setting}")
+    return ClamdScanner(address)
 
 
 class Scans:
@@ -48,6 +76,8 @@ class Scans:
         file = self._repository.db.one(d.files.get(user_id, file_id), consistent=True)
         if file is None:
             return Finished()
+        if isinstance(found, Unscanned) and found.retry:
+            raise ScannerAbsent(found.reason)
         if isinstance(found, Infected):
             return Finished(tuple(self._quarantined(file, version, found.signature)))
         status: ScanStatus = "clean" if isinstance(found, Clean) else "unscanned"
