@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS ?= auto
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test tests quick lint types setup trees browser network redis properties pictures geography check clean
+.PHONY: run test tests quick lint types setup trees browser network redis clamd properties pictures geography check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
@@ -33,7 +33,7 @@ trees: setup
 	$(BIN)/tablewright terraform $$2 --environment $$3 --to $${tree%/} || exit $$?; done
 
 # mypy runs beside the first tests: some of them wait for other processes, and leave a core to it.
-test: .venv/ready-for-tests browser network redis lint
+test: .venv/ready-for-tests browser network redis clamd lint
 	@$(MAKE) --no-print-directory --jobs 2 types tests
 
 tests: .venv/ready-for-tests
@@ -72,6 +72,13 @@ redis:
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
 	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server; } \
 	|| echo "make: no redis-server, and no way to install it: the tests with a real Redis will be skipped"
+
+# Files are scanned by a real clamd with a database of the test's own; without one those tests are skipped, and say so.
+clamd:
+	@{ command -v clamd || [ -x /usr/sbin/clamd ]; } >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends clamav-daemon; } \
+	|| echo "make: no clamd, and no way to install it: the tests with a real clamd will be skipped"
 
 # Not part of `make test`: twenty times as long, and other examples each time (without CI they are random).
 properties: .venv/ready-for-tests

@@ -1,7 +1,7 @@
 """S3 for tests: moto's server on loopback, behind the same boto3 that talks to Amazon.
 
 moto checks neither signatures nor the expiry of links, lists no checksums of parts, and says of every upload that it
-was begun in 2010. A part for an unknown upload, which it answers with an error of the server, is answered here as by S3.
+was begun in 2010. A part for an unknown upload, which it answers with an internal error, is refused here as by S3.
 """
 
 from collections.abc import Iterator

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import pytest
@@ -104,6 +105,18 @@ def digest(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
+def known(store: ObjectStore, checksum: str) -> str | None:
+    """The checksum that a store has of an object; a directory needs extended attributes for it."""
+    if isinstance(store, S3Objects):
+        return checksum
+    with NamedTemporaryFile() as file:
+        try:
+            os.setxattr(file.fileno(), "user.sha256", b"x")
+        except OSError:
+            return None
+    return checksum
+
+
 def first_part(letter: bytes = b"a") -> bytes:
     return letter * PART_SIZE
 
@@ -189,7 +202,7 @@ def test_a_stream_is_stored_with_its_size_and_checksum(store: ObjectStore, clock
     assert stored == Stored(8, digest(b"one, two"))
     head = store.head(NAME)
     assert head is not None
-    assert (head.size, head.sha256) == (8, digest(b"one, two"))
+    assert (head.size, head.sha256) == (8, known(store, digest(b"one, two")))
     assert abs(head.modified - clock.now()) < timedelta(minutes=5)
     with store.read(NAME) as stream:
         assert (stream.size, b"".join(stream)) == (8, b"one, two")
@@ -239,7 +252,7 @@ def test_content_that_was_not_announced_is_refused_and_changes_nothing(
     store.write(NAME, [content], expect_size=len(content), expect_sha256=digest(content))
     head = store.head(NAME)
     assert head is not None
-    assert head.sha256 == digest(content)
+    assert head.sha256 == known(store, digest(content))
 
 
 @pytest.mark.parametrize("size", [10, PART_SIZE + 10])
@@ -298,7 +311,7 @@ def test_a_copy_is_an_object_of_its_own(store: ObjectStore) -> None:
     assert store.get("files/b2/1") == WHOLE
     head = store.head("files/b2/1")
     assert head is not None
-    assert (head.size, head.sha256) == (len(WHOLE), WHOLE_SHA256)
+    assert (head.size, head.sha256) == (len(WHOLE), known(store, WHOLE_SHA256))
 
 
 def test_entries_have_sizes_and_times(store: ObjectStore, clock: Clock) -> None:
@@ -334,7 +347,7 @@ def test_an_upload_is_resumed_by_the_parts_that_have_arrived(store: ObjectStore)
     assert store.get(NAME) == WHOLE
     head = store.head(NAME)
     assert head is not None
-    assert head.sha256 == WHOLE_SHA256
+    assert head.sha256 == known(store, WHOLE_SHA256)
 
 
 def test_a_part_that_is_sent_again_counts_once_and_the_last_one_sent_counts(store: ObjectStore) -> None:
@@ -353,6 +366,15 @@ def test_an_upload_that_is_completed_twice_returns_the_same(store: ObjectStore) 
     with pytest.raises(ContentUnexpected):
         store.complete(upload, 3)
     assert store.get(NAME) == WHOLE
+
+
+def test_an_upload_that_is_completed_by_several_at_once_is_one_object(store: ObjectStore) -> None:
+    upload = uploaded(store)
+    with ThreadPoolExecutor(3) as threads:
+        calls = [threads.submit(store.complete, upload, len(WHOLE)) for _ in range(3)]
+        assert {call.result() for call in calls} == {Stored(len(WHOLE), WHOLE_SHA256)}
+    assert store.get(NAME) == WHOLE
+    assert list(store.names("")) == [NAME]
 
 
 def test_a_part_that_arrives_after_the_completion_changes_nothing(store: ObjectStore) -> None:
@@ -638,10 +660,13 @@ def test_a_bucket_has_objects_under_its_prefix_and_lists_more_than_a_page(
     assert keys == [*(f"campus/pictures/{n}" for n in range(5)), "pictures/foreign"]
 
 
-def test_a_purge_deletes_every_version_of_an_object_and_no_other(s3: Any, bucket: S3Objects) -> None:
+def test_a_purge_deletes_every_version_of_an_object_and_no_other(
+    s3: Any, bucket: S3Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
     enabled = {"Status": "Enabled"}
     s3.put_bucket_versioning(Bucket="vault", VersioningConfiguration=enabled)
-    for content in (b"one", b"two"):
+    monkeypatch.setattr(s3_module, "PAGE", 2)
+    for content in (b"one", b"two", b"and", b"a", b"second", b"page"):
         bucket.put("files/a/1", content)
     s3.delete_object(Bucket="vault", Key="campus/files/a/1")  # a delete marker
     bucket.put("files/a/1", b"three")

@@ -13,7 +13,7 @@ Elsewhere: the connection and its errors (engine/transfer/buckets.py), which buc
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from hashlib import sha256 as new_sha256
 from typing import Any
@@ -187,20 +187,12 @@ class S3Objects:
     def complete(self, upload: Upload, size: int, *, expect_sha256: str | None = None) -> Stored:
         stored = self._completed(upload)
         if stored is None:
-            key, of_s3 = self._upload_at(upload)
-            if self._head(key) is None:
-                parts = list(self._listed(upload))
-                refuse_incomplete(size, {part["PartNumber"]: part["Size"] for part in parts})
-                self._complete(key, of_s3, parts)
-            stored = self._read_back(key, upload)
             try:
-                refuse_unexpected("sha256", expect_sha256, stored.sha256)
-            except ContentUnexpected:
-                self.abort(upload)
-                raise
-            refuse_unexpected("size", size, stored.size)
-            self._copy(key, self._key(upload.name), _sums(stored.sha256) | {"upload": _own(upload)})
-            self._remove(key)
+                stored = self._assemble(upload, size, expect_sha256)
+            except UploadUnknown:  # unless another call has just completed it
+                stored = self._completed(upload)
+                if stored is None:
+                    raise
         refuse_unexpected("size", size, stored.size)
         refuse_unexpected("sha256", expect_sha256, stored.sha256)
         return stored
@@ -326,16 +318,11 @@ class S3Objects:
 
     def _listed(self, upload: Upload) -> Iterator[dict[str, Any]]:
         key, of_s3 = self._upload_at(upload)
-        try:
-            with self._errors():
-                pages = self._s3.get_paginator("list_parts").paginate(
-                    Bucket=self._bucket, Key=key, UploadId=of_s3, PaginationConfig={"PageSize": PAGE}
-                )
-                yield from (part for page in pages for part in page.get("Parts", []))
-        except BucketUnusable as trouble:
-            if trouble.code != _NO_UPLOAD:
-                raise
-            raise UploadUnknown(upload) from None
+        with _absent_as(UploadUnknown(upload)), self._errors():
+            pages = self._s3.get_paginator("list_parts").paginate(
+                Bucket=self._bucket, Key=key, UploadId=of_s3, PaginationConfig={"PageSize": PAGE}
+            )
+            yield from (part for page in pages for part in page.get("Parts", []))
 
     def _complete(self, key: str, upload: str, parts: list[dict[str, Any]]) -> None:
         members = ("PartNumber", "ETag", "ChecksumSHA256")
@@ -353,6 +340,25 @@ class S3Objects:
             if trouble.code != _NO_UPLOAD:
                 raise
 
+    def _assemble(self, upload: Upload, size: int, expect_sha256: str | None) -> Stored:
+        """Join the parts, verify the whole, copy it to its name; each step may have been done before."""
+        key, of_s3 = self._upload_at(upload)
+        if self._head(key) is None:
+            parts = list(self._listed(upload))
+            refuse_incomplete(size, {part["PartNumber"]: part["Size"] for part in parts})
+            with _absent_as(UploadUnknown(upload)):
+                self._complete(key, of_s3, parts)
+        with _absent_as(UploadUnknown(upload)):
+            stored = self._read_back(key)
+            try:
+                refuse_unexpected("sha256", expect_sha256, stored.sha256)
+            except ContentUnexpected:
+                self.abort(upload)
+                raise
+            self._copy(key, self._key(upload.name), _sums(stored.sha256) | {"upload": _own(upload)})
+        self._remove(key)
+        return stored
+
     def _completed(self, upload: Upload) -> Stored | None:
         """The object, if this upload has become it."""
         found = self._head(self._key(upload.name))
@@ -360,15 +366,10 @@ class S3Objects:
             return None
         return Stored(found["ContentLength"], found["Metadata"]["sha256"])
 
-    def _read_back(self, key: str, upload: Upload) -> Stored:
+    def _read_back(self, key: str) -> Stored:
         whole, size = new_sha256(), 0
-        try:
-            with self._errors():
-                body = self._s3.get_object(Bucket=self._bucket, Key=key)["Body"]
-        except BucketUnusable as trouble:
-            if trouble.code not in _ABSENT:
-                raise
-            raise UploadUnknown(upload) from None  # another call has completed or aborted it: ask again
+        with self._errors():
+            body = self._s3.get_object(Bucket=self._bucket, Key=key)["Body"]
         for chunk in self._chunks(body):
             whole.update(chunk)
             size += len(chunk)
@@ -395,11 +396,15 @@ class S3Objects:
 
     def _remove(self, key: str) -> None:
         """Delete every version. Without versions S3 lists the object as its only one, `null`."""
-        for kind in ("Versions", "DeleteMarkers"):
-            for found in self._pages("list_object_versions", kind, key):
-                if found["Key"] == key:
-                    with self._errors():
-                        self._s3.delete_object(Bucket=self._bucket, Key=key, VersionId=found["VersionId"])
+        with self._errors():
+            while True:  # always the first page: a marker would be a version that is deleted by then
+                page = self._s3.list_object_versions(Bucket=self._bucket, Prefix=key, MaxKeys=PAGE)
+                found = (*page.get("Versions", []), *page.get("DeleteMarkers", []))
+                ours = [version["VersionId"] for version in found if version["Key"] == key]
+                for version in ours:
+                    self._s3.delete_object(Bucket=self._bucket, Key=key, VersionId=version)
+                if not ours or not page["IsTruncated"]:
+                    return
 
     def _pages(self, operation: str, members: str, prefix: str) -> Iterator[dict[str, Any]]:
         pages = self._s3.get_paginator(operation).paginate(
@@ -413,6 +418,17 @@ class S3Objects:
             return str(
                 self._s3.generate_presigned_url(operation, parameters, ExpiresIn=int(ttl.total_seconds()))
             )
+
+
+@contextmanager
+def _absent_as(error: UploadUnknown) -> Iterator[None]:
+    """Raise another error if an object or an upload in S3 does not exist."""
+    try:
+        yield
+    except BucketUnusable as trouble:
+        if trouble.code not in _ABSENT and trouble.code != _NO_UPLOAD:
+            raise
+        raise error from None
 
 
 def _parts_of(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:

@@ -14,6 +14,8 @@ from hashlib import sha256 as new_sha256
 from types import TracebackType
 from typing import Protocol
 
+from tablewright.engine.transfer.buckets import BucketUnusable
+
 # Every part of an upload but the last has this size. S3 wants at least 5 MiB, and at most 10 000 parts.
 PART_SIZE = 8 * 1024 * 1024
 MAX_PARTS = 10_000
@@ -109,6 +111,9 @@ class ObjectStream:
 
 
 # --- mistakes ---
+
+# The store refuses or cannot be reached, as S3 does; an error of a directory is an OSError.
+StoreUnusable = BucketUnusable
 
 
 class NameUnusable(ValueError):
