@@ -58,7 +58,9 @@ class Transfer:
         """The handler of the task: everything that is still the old owner's. Open uploads are waited for."""
         assert task.to is not None
         to = self._repository.user(task.to)
-        for folder in list(self._repository.db.all(d.folders_of_user(user_id=task.about))):
+        folders = list(self._repository.db.all(d.folders_of_user(user_id=task.about)))
+        # The top has the id of its user, and is no folder of anyone.
+        for folder in (each for each in folders if each.folder_id != each.user_id):
             moved = folder.model_copy(update={"user_id": to.user_id})
             self._repository.db.write(
                 d.folders.discard(folder.user_id, folder.folder_id), d.folders.put(moved)
