@@ -296,9 +296,9 @@ class Assignments:
         is_staff = file.user_id == seat.user.user_id or (owner is not None and owner.role != "student")
         return is_staff and file.status == "active" and file.upload_state == "complete"
 
-    def attachment(self, assignment: Assignment, file_id: str) -> File:
-        """An attached file, for everyone in the course."""
-        if file_id not in assignment.attachments:
+    def attachment(self, assignment: Assignment, file_id: str, *, is_early: bool = False) -> File:
+        """An attached file, for everyone in the course; for students once the assignment is available."""
+        if is_early or file_id not in assignment.attachments:
             raise NotFound("file")
         return self._repository.file(file_id)
 

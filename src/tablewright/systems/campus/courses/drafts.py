@@ -28,6 +28,14 @@ class Drafts:
     def of(self, assignment: Assignment, owner_id: str) -> Draft | None:
         return self._repository.db.one(d.drafts.get(assignment.assignment_id, owner_id), consistent=True)
 
+    def mine(self, seat: Seat, assignment: Assignment) -> Draft:
+        """The draft of the caller or the caller's team; an empty one with version 0 if there is none yet."""
+        owner = self._owners.of(assignment, self._owners.student(seat))
+        found = self.of(assignment, owner.owner_id)
+        return (
+            found if found is not None else self._empty(assignment, owner).model_copy(update={"version": 0})
+        )
+
     def add(self, seat: Seat, assignment: Assignment, new: NewPart, seen: int | None = None) -> Draft:
         """Add a part; VERSION_CONFLICT if the draft is not at the version `seen`, where 0 is none yet."""
         part = self._parts.part(seat.user, assignment, new)

@@ -4,6 +4,7 @@ Must hold: what is decided on here is read consistently; the conditions that hol
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
 from tablewright.systems.campus import design as d
@@ -39,6 +40,14 @@ class Owners:
     def __init__(self, repository: Repository, teams: Teams) -> None:
         self._repository, self._teams = repository, teams
 
+    def now(self) -> datetime:
+        return self._repository.now()
+
+    def dates(self, assignment: Assignment, student: Enrolment) -> Dates:
+        """The dates of a student without a team."""
+        overrides = self._repository.overrides_of(assignment.assignment_id)
+        return dates_for(assignment, overrides, student.user_id, student.section)
+
     def student(self, seat: Seat, on_behalf_of: str | None = None) -> Enrolment:
         """The student this is about: the caller, or the one that staff acts for."""
         if seat.is_staff:
@@ -56,10 +65,9 @@ class Owners:
 
     def of(self, assignment: Assignment, student: Enrolment) -> Owner:
         """The owner of a student's work; NO_TEAM if the assignment is for teams and the student is in none."""
-        overrides = self._repository.overrides_of(assignment.assignment_id)
         if assignment.group_set_id is None:
-            dates = dates_for(assignment, overrides, student.user_id, student.section)
-            return Owner(student, None, (student,), dates)
+            return Owner(student, None, (student,), self.dates(assignment, student))
+        overrides = self._repository.overrides_of(assignment.assignment_id)
         team = self._teams.team_of(assignment.course_id, assignment.group_set_id, student.user_id)
         if team is None:
             raise Conflict(

@@ -16,6 +16,7 @@ from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.sniff import is_allowed
 from tablewright.systems.campus.model import Assignment, File, Part, Submission, User
 from tablewright.systems.campus.repository import Repository
+from tablewright.systems.campus.sharing.access_check import FileAccess
 
 MOST_PARTS = 20
 MOST_TEXT = 100_000
@@ -38,8 +39,8 @@ class NewPart:
 class Parts:
     """Makes parts."""
 
-    def __init__(self, repository: Repository, library: Library) -> None:
-        self._repository, self._library = repository, library
+    def __init__(self, repository: Repository, library: Library, access: FileAccess) -> None:
+        self._repository, self._library, self._access = repository, library, access
 
     def part(self, user: User, assignment: Assignment, new: NewPart) -> Part:
         """A part of this user; TYPE_NOT_ALLOWED, FILE_TOO_LARGE, QUARANTINED, INVALID_TEXT, INVALID_URL."""
@@ -68,6 +69,12 @@ class Parts:
         return Part.model_validate(
             {"kind": "link", **made, "url": new.url, "checksum": checksum(new.url or "")}
         )
+
+    def refuse_locked(self, part: Part, reader: User) -> None:
+        """423 for bytes with a virus; for others than their author also for bytes that are not scanned yet."""
+        file = self._repository.file(part.file_id or "")
+        if file.status == "quarantined" or reader.user_id != part.added_by:
+            self._access.refuse_locked(file)
 
     def file(self, assignment: Assignment, part: Part) -> File:
         """The file of a part, which must still be there and allowed."""

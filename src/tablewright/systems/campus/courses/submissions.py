@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tablewright.design import Write, absent
-from tablewright.edge.errors import CallerError, Conflict, Forbidden, Refused
+from tablewright.edge.errors import CallerError, Conflict, Forbidden, NotFound, Refused
 from tablewright.kit.tables import OnceRequest, digest
-from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale
+from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Page, Stale
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.drafts import MOST_COMMENTS, Drafts
 from tablewright.systems.campus.courses.lateness import Lateness, lateness
@@ -32,6 +32,7 @@ from tablewright.systems.campus.model import (
     MemberEntry,
     Part,
     Submission,
+    User,
 )
 from tablewright.systems.campus.repository import Repository
 
@@ -63,6 +64,47 @@ class Submissions:
     ) -> None:
         self._repository, self._library = repository, library
         self._owners, self._parts, self._drafts = owners, parts, drafts
+
+    # --- reads ---
+
+    def page(
+        self, seat: Seat, assignment: Assignment, size: int | None = None, after: str | None = None
+    ) -> Page[Submission]:
+        """A page of an assignment's submissions, by owner and number, for staff."""
+        seat.refuse_students()
+        query = d.submissions_of_assignment(assignment_id=assignment.assignment_id)
+        return self._repository.page(query, size, after, seat.user.user_id)
+
+    def of_student(self, seat: Seat, assignment: Assignment) -> list[Submission]:
+        """A student's own submissions, or the team's, by number."""
+        try:
+            owner = self._owners.of(assignment, self._owners.student(seat))
+        except Conflict:  # without a team there are none
+            return []
+        return self._owners.submissions(assignment.assignment_id, owner.owner_id)
+
+    def history(self, user: User, size: int | None = None, after: str | None = None) -> Page[Submission]:
+        """A user's submissions and those of their teams, newest first."""
+        query = d.submissions_of_student(student_id=user.user_id)
+        page = self._repository.page(query, size, after, user.user_id)
+        gets = [
+            d.submissions.get(one.assignment_id, one.owner_id, one.submission_number) for one in page.items
+        ]
+        found = self._repository.db.many(gets)
+        return Page(tuple(each for each in found if each is not None), page.next, page.read_units)
+
+    def content(self, seat: Seat, submission: Submission, part_id: str) -> Part:
+        """A file of a submission, to be read; 423 if it has a virus or, for others than its author, is unscanned."""
+        part = next((each for each in submission.parts if each.part_id == part_id), None)
+        if part is None or part.kind != "file":
+            raise NotFound("part")
+        self._parts.refuse_locked(part, seat.user)
+        if seat.is_staff:
+            subject = f"submission:{submission.submission_id}"
+            self._repository.db.write(
+                self._repository.audit(subject, "file opened", seat.actor, None, {"part": part_id})
+            )
+        return part
 
     # --- submit ---
 
