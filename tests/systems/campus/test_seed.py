@@ -44,4 +44,4 @@ def test_the_demo_world_has_what_its_people_are_said_to_see(at: Place) -> None:
     ]
     late = [each for each in campus.submissions.history(person(at, seed.OMAR)).items if each.is_late]
     assert [(each.filename, each.penalty_percent) for each in late] == [("essay.txt", 10)]
-    assert {each.kind for each in campus.waiting_tasks()} <= {"archive", "reminder", "upload"}
+    assert {each.kind for each in campus.waiting_tasks()} <= {"reminder", "upload"}

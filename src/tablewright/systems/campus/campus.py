@@ -4,8 +4,9 @@ The API, the pages and the jobs use this value; nothing above it knows the table
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from tablewright.kit.delivery import OutboxDispatch
@@ -13,7 +14,6 @@ from tablewright.kit.objects.archive import Archive
 from tablewright.kit.objects.settings import objects_of
 from tablewright.kit.objects.signed_paths import SignedPaths
 from tablewright.kit.objects.store import ObjectStore
-from tablewright.kit.tasks import TaskState
 from tablewright.mapping import Db
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.archive import CourseArchive
@@ -119,10 +119,10 @@ class Campus:
     dispatch: OutboxDispatch[Message]
 
     def waiting_tasks(self, at_most: int = 100) -> list[Task]:
-        """Background work that has failed or is waiting, the oldest first."""
-        states: tuple[TaskState, ...] = ("PARKED", "OPEN")
-        found = (each for state in states for each in self.repository.db.all(d.tasks.by_state(state=state)))
-        return list(islice(found, at_most))
+        """Background work that has failed, or is due within a day; the oldest first."""
+        db, until = self.repository.db, self.repository.now() + timedelta(days=1)
+        failed = db.all(d.tasks.by_state(state="PARKED"))
+        return list(islice(chain(failed, db.all(d.tasks.by_state(state="OPEN", until=until))), at_most))
 
 
 def open_campus(

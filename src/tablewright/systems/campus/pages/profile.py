@@ -35,7 +35,7 @@ def profile_router(pages: CampusPages) -> APIRouter:
             user=user,
             form=form or form_of(user),
             preferences=PREFERENCES,
-            wanted=user.notification_preferences.model_dump(by_alias=True),
+            wanted=form_of(user.notification_preferences),
             zones=[("UTC", "UTC"), *((zone, zone.replace("_", " ")) for zone in _ZONES)],
             status=status,
         )
