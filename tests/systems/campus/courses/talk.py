@@ -10,9 +10,10 @@ from typing import Any
 from tests.systems.campus.talk import Place
 
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.access import Seat, seat_of
+from tablewright.systems.campus.access import seat_of
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.parts import NewPart
+from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.jobs import run_tasks
 from tablewright.systems.campus.model import Assignment, CourseRole, File, GroupSet, Submission, Team, User
 

@@ -116,7 +116,7 @@ def test_a_date_that_changes_while_a_submission_is_written_decides_about_it(less
     """The transaction depends on `updated_at`: no submission keeps dates that were changed before it was written."""
     assignment = lesson.assignment()
     lesson.at.clock.move(assignment.due_date + timedelta(minutes=5) - lesson.now())
-    service, changed = lesson.campus.submissions, []
+    service, changed = lesson.campus.submissions, list[bool]()
     owners_of = service._owners.of
 
     def meddled(found: object, student: object) -> object:
@@ -193,8 +193,7 @@ def test_of_twenty_members_parts_at_once_none_replaces_another(lesson: Class) ->
     assignment = lesson.assignment(group_set_id=group_set.group_set_id)
     seats = [lesson.seat("u1"), lesson.seat("u2")]
     work = [
-        lambda n=n: lesson.campus.drafts.add(seats[n % 2], assignment, text(f"part {n}"))  # type: ignore[misc]  # n is bound
-        for n in range(20)
+        lambda n=n: lesson.campus.drafts.add(seats[n % 2], assignment, text(f"part {n}")) for n in range(20)
     ]
     assert not [each for each in at_once(work, 8) if isinstance(each, Exception)]
     found = lesson.campus.drafts.mine(seats[0], assignment)
@@ -210,10 +209,7 @@ def test_two_who_submit_the_same_draft_of_their_team_make_one_attempt(lesson: Cl
     seats = [lesson.seat("u1"), lesson.seat("u2")]
     draft = lesson.campus.drafts.add(seats[0], assignment, text("ours"), 0)
     submit = lesson.campus.submissions.submit
-    work = [
-        lambda seat=seat: submit(seat, assignment, draft=draft.version, attempt=1)  # type: ignore[misc]  # bound
-        for seat in seats
-    ]
+    work = [lambda seat=seat: submit(seat, assignment, draft=draft.version, attempt=1) for seat in seats]
     one, other = at_once(work, 2)
     assert not isinstance(one, Exception), one
     assert not isinstance(other, Exception), other
