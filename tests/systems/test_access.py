@@ -32,7 +32,7 @@ PUBLIC_PAGES = {
     ),
 }  # fmt: skip
 PUBLIC_API = {
-    "campus": (),
+    "campus": ("GET v1/objects/{signed}",),
     "parental": (),
     "portal": (
         "GET v1.0/campaigns", "GET v1.0/campaigns/{code}", "GET v1.0/products", "GET v1.0/products/{id}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -203,13 +204,11 @@ def test_of_a_restore_and_an_emptying_at_once_one_wins_whole(at: Place) -> None:
     for _ in range(6):
         file = store_clean(at, lin, content=b"bytes")
         at.campus.library.trash(lin, file.file_id)
-        at_once(
-            [
-                partial(at.campus.library.restore, lin, file.file_id),
-                partial(at.campus.purge.empty_trash, lin),
-            ],
-            2,
-        )
+        both: list[Callable[[], object]] = [
+            partial(at.campus.library.restore, lin, file.file_id),
+            partial(at.campus.purge.empty_trash, lin),
+        ]
+        at_once(both, 2)
         left = at.db.one(d.files.get(lin.user_id, file.file_id), consistent=True)
         if left is not None:
             assert (left.status, content_of(at, left)) == ("active", b"bytes")

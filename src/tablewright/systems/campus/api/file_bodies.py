@@ -33,10 +33,10 @@ class Complete(Body):
 
 
 class FileChange(Body):
-    filename: str | None = None
+    filename: str = ""
     folder_id: str | None = None
     description: str | None = None
-    tags: list[str] | None = None
+    tags: list[str] = Field(default_factory=list)
 
 
 class FolderBody(Body):
@@ -45,7 +45,7 @@ class FolderBody(Body):
 
 
 class FolderChange(Body):
-    name: str | None = None
+    name: str = ""
     parent_id: str | None = None
 
 
