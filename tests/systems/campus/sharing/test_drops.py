@@ -36,8 +36,8 @@ def send(api: Api, at: str, ticket: str, name: str = "homework.txt", content: by
     return api.post(f"{at}/uploads/{slot['uploadId']}:complete", {}, headers=headers)
 
 
-def enter(api: Api, at: str, name: str, **headers: str) -> str:
-    return str(given(api.post(f"{at}/senders", {"name": name}, headers=headers), 201)["ticket"])
+def enter(api: Api, at: str, name: str, **more: str) -> str:
+    return str(given(api.post(f"{at}/senders", {"name": name, **more}), 201)["ticket"])
 
 
 def test_senders_of_one_name_have_folders_of_their_own_and_see_only_their_own_files(
@@ -127,9 +127,9 @@ def test_a_drop_needs_a_folder_and_its_password_once(shared: Shared, api: Api) -
     with refuses("FOLDER_NEEDED"):
         shared.link(ada, shared.file(ada), kind="drop")
     folder = shared.at.campus.folders.create(ada, "Homework")
-    at = f"/drops/{shared.link(ada, folder, kind='drop', password='open sesame')[1]}"
+    at = f"/drops/{shared.link(ada, folder, kind='drop', password='открой сим')[1]}"
     assert refused(api.post(f"{at}/senders", {"name": "Ann"})) == (403, "PASSWORD_NEEDED")
-    ticket = enter(api, at, "Ann", **{"X-Link-Password": "open sesame"})
+    ticket = enter(api, at, "Ann", password="открой сим")
     given(send(api, at, ticket))
 
 

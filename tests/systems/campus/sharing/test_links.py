@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from tests.systems.campus.sharing.conftest import Shared
@@ -152,12 +153,12 @@ def test_a_link_over_http_counts_a_download_and_its_ranges_come_from_a_path_that
     ada = shared.user("ada")
     file = shared.stored(ada, "naïve 日本.txt", b"hello world")
     made = given(
-        api.post(f"/files/{file.file_id}/links", {"downloadLimit": 1, "password": "open sesame"}, by=ada), 201
+        api.post(f"/files/{file.file_id}/links", {"downloadLimit": 1, "password": "naïve сезам"}, by=ada), 201
     )
     assert made["url"] == f"https://campus.example/console/campus/open/{made['token']}"
     at = f"/public/links/{made['token']}"
     assert refused(api.get(at)) == (403, "PASSWORD_NEEDED")
-    headers = {"X-Link-Password": "open sesame"}
+    headers = {"X-Link-Password": quote("naïve сезам")}
     seen = given(api.get(at, headers=headers))
     assert (seen["name"], seen["ownerName"], seen["downloadsLeft"]) == ("naïve 日本.txt", "ada", 1)
     assert "objectName" not in str(seen)

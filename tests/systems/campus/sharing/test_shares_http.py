@@ -7,6 +7,8 @@ from tests.systems.campus.sharing.conftest import Shared
 from tests.systems.campus.talk import Api
 from tests.systems.talk import given, refused
 
+from tablewright.systems.campus.model import File, Folder
+
 
 @pytest.fixture
 def shared(campus_shares: Shared) -> Shared:
@@ -87,7 +89,8 @@ def test_a_list_says_what_cannot_be_opened_now(shared: Shared, api: Api) -> None
     ada, bob = shared.user("ada"), shared.user("bob")
     files = [shared.stored(ada, f"{n}.txt", b"text") for n in range(2)]
     folder = shared.folder(ada, "Notes")
-    for item in (*files, folder):
+    items: list[File | Folder] = [*files, folder]
+    for item in items:
         shared.share(ada, item, bob.email)
         shared.at.later(seconds=1)
     shared.at.campus.library.trash(ada, files[0].file_id)

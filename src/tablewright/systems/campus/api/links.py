@@ -1,13 +1,15 @@
 """Public links and file requests over HTTP: `/links` for their owners; `/public/links` and `/drops` for anyone.
 
-A password is sent as `X-Link-Password`, a sender's ticket as `X-Drop-Ticket`. Must hold: attempts on passwords are
-limited for each link, not only for each network; a download is counted before its bytes can be read, and its bytes then
-come from a path that is valid for five minutes, so ranges of one download count once.
+A password is sent as `X-Link-Password`, percent-encoded as in addresses; a sender's ticket as `X-Drop-Ticket`.
+Must hold: attempts on passwords are limited for each link, not only for each network; a download is counted before its
+bytes can be read, and its bytes then come from a path that is valid for five minutes, so ranges of one download count
+once.
 """
 
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -31,7 +33,7 @@ from tablewright.systems.campus.sharing.link_secrets import token_digest
 from tablewright.systems.campus.sharing.links import LinkTerms, Opened
 from tablewright.systems.campus.sharing.targets import Target
 
-Password = Annotated[str | None, Header(alias="X-Link-Password", max_length=256)]
+Password = Annotated[str | None, Header(alias="X-Link-Password", max_length=2000)]
 Ticket = Annotated[str | None, Header(alias="X-Drop-Ticket", max_length=200)]
 Title = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)]
 
@@ -115,8 +117,9 @@ class PublicDrop(Value):
     has_password: bool
 
 
-class SenderName(Body):
+class NewSender(Body):
     name: str
+    password: Annotated[str, StringConstraints(max_length=256)] | None = None
 
 
 class SenderTicket(Value):
@@ -234,7 +237,7 @@ def _add_public(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
             raise NotFound("link")
         if link.password_hash is not None and password:
             check_pace(request, response, CAMPUS.caller(request))
-        campus.links.refuse_password(link, password)
+        campus.links.refuse_password(link, unquote(password) if password else None)
         return campus.links.open(link)
 
     Visitor = Annotated[Opened, Depends(opened)]
@@ -322,13 +325,11 @@ def _add_drops(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
         return view_of(PublicDrop, found, owner_name=owner.name, has_password=found.password_hash is not None)
 
     @api.post("/drops/{token}/senders", status_code=201, dependencies=enters)
-    def enter_drop(
-        request: Request, response: Response, found: Drop, body: SenderName, password: Password = None
-    ) -> SenderTicket:
+    def enter_drop(request: Request, response: Response, found: Drop, body: NewSender) -> SenderTicket:
         """A folder of your own in the owner's, and a ticket for it."""
-        if found.password_hash is not None and password:
+        if found.password_hash is not None and body.password:
             check_pace(request, response, CAMPUS.caller(request))
-        campus.links.refuse_password(found, password)
+        campus.links.refuse_password(found, body.password)
         entered = campus.drops.enter(found, body.name)
         return SenderTicket(name=entered.folder.name, ticket=entered.ticket)
 

@@ -10,9 +10,11 @@ from tablewright.pages.layout import Console
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.pages.admin import admin_router
 from tablewright.systems.campus.pages.home import home_router
+from tablewright.systems.campus.pages.links import links_router
 from tablewright.systems.campus.pages.page import CampusPages
 from tablewright.systems.campus.pages.profile import profile_router
 from tablewright.systems.campus.pages.search import finder
+from tablewright.systems.campus.pages.shares import shares_router
 
 PAGES = (
     Nav("Home", "", (), icon="home"),
@@ -38,6 +40,8 @@ def campus_area(campus: Campus, console: Console, who: FindPrincipal) -> Area:
         (
             profile_router(pages),
             admin_router(pages),
+            shares_router(pages),
+            links_router(pages),
         ),
     )
     return Area(

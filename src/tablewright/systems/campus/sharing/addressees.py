@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tablewright.edge.errors import BadRequest, CallerError, Refused
 from tablewright.edge.mail_addresses import INVALID_ADDRESS, NotAnAddress, normalise_address
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.model import Enrolment, User
+from tablewright.systems.campus.model import Enrolment, Team, User
 from tablewright.systems.campus.people.users import Users
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.sharing import recipients
@@ -63,6 +63,18 @@ class Addressees:
             words = " ".join(dict.fromkeys(mistake.message for mistake in mistakes))
             raise Refused(mistakes[0].code, words, FIELD)
         return list(found.values())
+
+    def teams(self, sharer: User, enrolment: Enrolment) -> list[Team]:
+        """The teams of a course that this user can share with: own ones; for staff all."""
+        db = self._repository.db
+        sets = list(db.all(d.group_sets_of_course(course_id=enrolment.course_id)))
+        found = [
+            team
+            for one in sets
+            for team in db.all(d.teams_of_set(course_id=one.course_id, group_set_id=one.group_set_id))
+        ]
+        is_staff = enrolment.role != "student"
+        return [team for team in found if is_staff or sharer.user_id in team.member_ids]
 
     def _one(self, sharer: User, named: RecipientName) -> Addressee:
         if named.email is not None:
