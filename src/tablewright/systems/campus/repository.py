@@ -69,6 +69,10 @@ def is_uuid(text: str) -> bool:
         return False
 
 
+def is_user_id(text: str) -> bool:
+    return _USER_ID.fullmatch(text) is not None
+
+
 def is_course_id(text: str) -> bool:
     return _COURSE_ID.fullmatch(text) is not None
 
@@ -86,7 +90,7 @@ class Repository(Tables):
     # --- one ---
 
     def user(self, user_id: str) -> User:
-        self._refuse_impossible(_USER_ID.fullmatch(user_id) is not None, "USER")
+        self._refuse_impossible(is_user_id(user_id), "USER")
         return self.found(self.db.one(d.user_by_id(user_id)), "USER")
 
     def user_of(self, email: str) -> User | None:

@@ -160,7 +160,7 @@ class Classroom:
             )
             for n, of_one in enumerate(levels, 1)
         ]
-        return self.at.campus.rubrics.create(self.course_id, title, criteria, self.actor("brandt"))
+        return self.at.campus.rubrics.create(self.course_id, title, criteria, self.actor(self.instructor))
 
     # --- marks ---
 

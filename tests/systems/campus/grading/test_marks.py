@@ -232,7 +232,7 @@ def test_a_rubric_that_changes_while_a_mark_is_saved_gives_its_new_points(at: Pl
         campus.rubrics.change(rubric, rubric.title, changed, room.actor("brandt"), rubric.version)
         return original(noun, *writes, **more)  # type: ignore[arg-type]  # as given
 
-    at.campus.repository.write = meddle  # type: ignore[method-assign, assignment]  # someone acts in between
+    at.campus.repository.write = meddle  # type: ignore[method-assign]  # someone acts in between
     assert room.mark(submission, None, criteria=levels(rubric, 1)).score == D(10)
 
 
@@ -250,7 +250,7 @@ def test_a_grade_published_at_the_moment_of_the_release_is_visible_with_its_noti
         room.run_tasks()
         return original(noun, *writes, **more)  # type: ignore[arg-type]  # as given
 
-    at.campus.repository.write = meddle  # type: ignore[method-assign, assignment]  # someone acts in between
+    at.campus.repository.write = meddle  # type: ignore[method-assign]  # someone acts in between
     assert room.mark(submission, "80").status == "returned"
     assert len(room.notices("lin")) == 1
     assert list(at.db.all(d.grading_queue(course_id=room.course_id))) == []

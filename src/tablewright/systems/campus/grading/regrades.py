@@ -18,7 +18,7 @@ from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.grading.notices import GradeNotices, students_of
 from tablewright.systems.campus.grading.release import visible_since
 from tablewright.systems.campus.model import Assignment, Regrade, RegradePost, RegradeStatus, Submission
-from tablewright.systems.campus.repository import Repository, is_uuid
+from tablewright.systems.campus.repository import Repository, is_user_id
 
 MOST_TEXT, MOST_POSTS = 5_000, 50
 
@@ -36,7 +36,7 @@ class Regrades:
         self._repository, self._notices = repository, notices
 
     def get(self, submission_id: str, regrade_id: str) -> Regrade:
-        if not is_uuid(regrade_id):
+        if not is_user_id(regrade_id):
             raise self._repository.not_found("REGRADE")
         found = self._repository.db.one(d.regrades.get(submission_id, regrade_id), consistent=True)
         return self._repository.found(found, "REGRADE")
