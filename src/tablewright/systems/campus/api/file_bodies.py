@@ -27,9 +27,12 @@ class NewFile(NewVersion):
     assignment_id: str | None = None
 
 
-class Complete(Body):
-    upload_id: str
+class UploadComplete(Body):
     checksum: str | None = None
+
+
+class Complete(UploadComplete):
+    upload_id: str
 
 
 class FileChange(Body):
@@ -54,7 +57,7 @@ class Review(Body):
 
 
 class UploadView(Value):
-    """A slot: `parts` are the numbers of those that have arrived."""
+    """A slot: `parts` are the numbers of those that have arrived, `digests` their SHA-256 where it is known."""
 
     upload_id: str
     file_id: str
@@ -63,6 +66,7 @@ class UploadView(Value):
     part_size: int
     part_count: int
     parts: list[int]
+    digests: dict[int, str]
     expires_at: datetime
 
 
@@ -129,4 +133,5 @@ def upload_view(status: UploadStatus) -> UploadView:
         part_size=status.part_size,
         part_count=status.part_count,
         parts=sorted(status.parts),
+        digests=status.digests,
     )

@@ -29,6 +29,7 @@ from tablewright.systems.campus.api.file_bodies import (
     NewFile,
     NewVersion,
     Review,
+    UploadComplete,
     UploadView,
     VersionView,
     file_view,
@@ -113,6 +114,12 @@ def _add_uploads(api: APIRouter, campus: Campus) -> None:
         if file.file_id != file_id or (file.user_id != user.user_id and file.uploaded_by != user.user_id):
             campus.file_access.share_of(user, file, write=True)
         return marked(response, file_view(file))
+
+    @api.post("/uploads/{upload_id}:complete", response_model_exclude_none=True)
+    def complete(user: Me, upload_id: str, body: UploadComplete, response: Response) -> FileView:
+        """The same by the id of the upload alone."""
+        upload = campus.uploads.of(user, upload_id)
+        return marked(response, file_view(campus.uploads.complete(upload.upload_id, body.checksum)))
 
     @api.delete("/uploads/{upload_id}", status_code=204)
     def abandon_upload(user: Me, upload_id: str) -> None:

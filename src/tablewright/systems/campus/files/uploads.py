@@ -52,12 +52,13 @@ _RACES = (ConditionNotMet, Stale, Missing, AlreadyExists)
 
 @dataclass(frozen=True, slots=True)
 class UploadStatus:
-    """How far an upload is: the sizes of the parts that have arrived, by number."""
+    """How far an upload is: the sizes of the parts that have arrived, by number, and their SHA-256 if it is known."""
 
     upload: Upload
     part_size: int
     part_count: int
     parts: dict[int, int]
+    digests: dict[int, str]
 
     @property
     def missing(self) -> list[int]:
@@ -175,10 +176,16 @@ class Uploads:
         """Which parts have arrived."""
         self._refuse_expired(upload)
         try:
-            parts = {part.number: part.size for part in self._objects.parts(_object_upload(upload))}
+            found = list(self._objects.parts(_object_upload(upload)))
         except UploadUnknown:
             raise _expired() from None
-        return UploadStatus(upload, PART_SIZE, len(sizes_of_parts(upload.file_size)), parts)
+        return UploadStatus(
+            upload,
+            PART_SIZE,
+            len(sizes_of_parts(upload.file_size)),
+            {part.number: part.size for part in found},
+            {part.number: part.sha256 for part in found if part.sha256 is not None},
+        )
 
     def of(self, user: User, upload_id: str) -> Upload:
         """An upload that a user began."""

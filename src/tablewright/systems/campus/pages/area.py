@@ -9,9 +9,10 @@ from tablewright.pages.area import Area, Nav
 from tablewright.pages.layout import Console
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.pages.admin import admin_router
+from tablewright.systems.campus.pages.files import files_router
 from tablewright.systems.campus.pages.home import home_router
 from tablewright.systems.campus.pages.links import links_router
-from tablewright.systems.campus.pages.page import CampusPages
+from tablewright.systems.campus.pages.page import HOME, CampusPages
 from tablewright.systems.campus.pages.profile import profile_router
 from tablewright.systems.campus.pages.search import finder
 from tablewright.systems.campus.pages.shares import shares_router
@@ -40,6 +41,7 @@ def campus_area(campus: Campus, console: Console, who: FindPrincipal) -> Area:
         (
             profile_router(pages),
             admin_router(pages),
+            files_router(pages),
             shares_router(pages),
             links_router(pages),
         ),
@@ -55,4 +57,5 @@ def campus_area(campus: Campus, console: Console, who: FindPrincipal) -> Area:
         search=finder(campus),
         finds="a file, a course or an assignment",
         admits=campus.users.admits,
+        also=((f"{HOME}/folders", "files"), (f"{HOME}/shares", "shared")),
     )
