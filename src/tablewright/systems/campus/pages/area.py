@@ -9,6 +9,8 @@ from tablewright.pages.area import Area, Nav
 from tablewright.pages.layout import Console
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.pages.admin import admin_router
+from tablewright.systems.campus.pages.assignments import assignments_router
+from tablewright.systems.campus.pages.courses import courses_router
 from tablewright.systems.campus.pages.files import files_router
 from tablewright.systems.campus.pages.home import home_router
 from tablewright.systems.campus.pages.links import links_router
@@ -16,6 +18,8 @@ from tablewright.systems.campus.pages.page import HOME, CampusPages
 from tablewright.systems.campus.pages.profile import profile_router
 from tablewright.systems.campus.pages.search import finder
 from tablewright.systems.campus.pages.shares import shares_router
+from tablewright.systems.campus.pages.submit import submit_router
+from tablewright.systems.campus.pages.teams import teams_router
 
 PAGES = (
     Nav("Home", "", (), icon="home"),
@@ -41,6 +45,10 @@ def campus_area(campus: Campus, console: Console, who: FindPrincipal) -> Area:
         (
             profile_router(pages),
             admin_router(pages),
+            courses_router(pages),
+            assignments_router(pages),
+            submit_router(pages),
+            teams_router(pages),
             files_router(pages),
             shares_router(pages),
             links_router(pages),
