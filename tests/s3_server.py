@@ -1,10 +1,10 @@
 """S3 for tests: moto's server on loopback, behind the same boto3 that talks to Amazon.
 
 moto checks neither signatures nor the expiry of links, lists no checksums of parts, and says of every upload that it
-was begun in 2010. A part for an unknown upload, which it answers with an internal error, is refused here as by S3.
+was begun in 2010. Requests for unknown uploads, which it answers with an internal error, are refused here as by S3.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -20,18 +20,19 @@ def s3_server() -> Iterator[str]:
     """The address of a server."""
     moto_server = pytest.importorskip("moto.server", reason="S3 is tested against moto's server")
     models, errors = import_module("moto.s3.models"), import_module("moto.s3.exceptions")
-    upload_part = models.S3Backend.upload_part
 
-    def known_upload_part(
-        backend: Any, bucket_name: str, multipart_id: str, part_id: int, value: bytes
-    ) -> Any:
-        if multipart_id not in backend.get_bucket(bucket_name).multiparts:
-            raise errors.NoSuchUpload(upload_id=multipart_id)
-        return upload_part(backend, bucket_name, multipart_id, part_id, value)
+    def for_known_uploads(call: Callable[..., Any]) -> Callable[..., Any]:
+        def checked(backend: Any, bucket_name: str, multipart_id: str, *given: Any, **named: Any) -> Any:
+            if multipart_id not in backend.get_bucket(bucket_name).multiparts:
+                raise errors.NoSuchUpload(upload_id=multipart_id)
+            return call(backend, bucket_name, multipart_id, *given, **named)
+
+        return checked
 
     server = moto_server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models.S3Backend, "upload_part", known_upload_part)
+        for name in ("upload_part", "complete_multipart_upload"):
+            patch.setattr(models.S3Backend, name, for_known_uploads(getattr(models.S3Backend, name)))
         server.start()
         host, port = server.get_host_and_port()
         yield f"http://{host}:{port}"

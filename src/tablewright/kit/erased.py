@@ -1,38 +1,80 @@
-"""The list of erased people, outside of the tables: an empty file for each, named by an id.
+"""The list of erased people, outside of the tables: a file for each, named by an entry, with the proof of the erasure.
 
 A restored backup does not contain later erasures; this list does, and it is copied with the newest copy (`beside`).
-Must hold: an id stays on the list for ever, and reveals nothing about the person.
-Elsewhere: what an erasure removes, and how it is repeated after a restore (each system).
+Must hold: an entry is on the list before the first item of the person is removed, stays on it for ever, and reveals
+nothing about the person; so does its proof. An entry from before there were proofs has none.
+Elsewhere: what an erasure removes (subjects.py), who finds out that a table was restored (each system).
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from tablewright.kit.objects.directory import Directory
+from tablewright.kit.objects.memory import InMemory
+from tablewright.kit.objects.store import Objects
+from tablewright.world import World
 
 FOLDER = "erased"
+P = TypeVar("P", bound=BaseModel)
+
+
+class Certificate(BaseModel):
+    """The proof of an erasure: how many items of each entity were deleted or redacted, and what stays for which reason.
+
+    An erasure that is repeated, after a crash or a restore, adds to the counts.
+    """
+
+    subject: str
+    begun_at: datetime
+    done_at: datetime | None = None
+    erased: Mapping[str, int] = {}
+    kept: Mapping[str, str] = {}
 
 
 class ErasedList:
-    """The list in a directory; in memory if there is none."""
+    """The list in a store of objects; in memory if there is none."""
 
-    def __init__(self, home: Path | None = None) -> None:
-        self._folder = None if home is None else home / FOLDER
-        self._in_memory: set[str] = set()
+    def __init__(self, objects: Objects | None = None, suffix: str = "") -> None:
+        self._objects, self._suffix = objects or InMemory(), suffix
 
-    def note(self, id: str) -> None:
-        if self._folder is None:
-            self._in_memory.add(id)
-            return
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(self._folder / id, os.O_WRONLY | os.O_CREAT, 0o600))
-        folder = os.open(self._folder, os.O_RDONLY)
+    def note(self, entry: str, proof: BaseModel) -> None:
+        """Put an entry on the list, or another proof beside it."""
+        self._objects.put(self._name(entry), proof.model_dump_json().encode())
+
+    def entries(self) -> list[str]:
+        names = (name.removeprefix(f"{FOLDER}/") for name in self._objects.names(f"{FOLDER}/"))
+        return sorted(name.removesuffix(self._suffix) for name in names)
+
+    def proof(self, entry: str, model: type[P]) -> P | None:
+        """The proof of an entry; None if it has none."""
+        content = self._objects.get(self._name(entry))
+        return model.model_validate_json(content) if content else None
+
+    def _name(self, entry: str) -> str:
+        return f"{FOLDER}/{entry}{self._suffix}"
+
+
+class _Durable(Directory):
+    """Files whose names survive a loss of power too."""
+
+    def __init__(self, home: Path, world: World) -> None:
+        super().__init__(home, world)
+        self._home = home
+
+    def put(self, name: str, content: bytes) -> None:
+        super().put(name, content)
+        folder = os.open((self._home / name).parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
 
-    def ids(self) -> Sequence[str]:
-        if self._folder is None:
-            return sorted(self._in_memory)
-        found = self._folder.iterdir() if self._folder.is_dir() else ()
-        return sorted(path.name for path in found if not path.name.startswith("."))
+
+def erased_list(home: Path | None, world: World) -> ErasedList:
+    """The list in the directory of a system; in memory without one."""
+    return ErasedList(None if home is None else _Durable(home, world))

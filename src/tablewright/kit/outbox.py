@@ -34,7 +34,7 @@ from tablewright.design import (
 from tablewright.design.patterns import Sort
 from tablewright.kit.declarations import declared
 from tablewright.kit.delivery import OutboxDispatch, OutgoingMessage, State
-from tablewright.kit.messages import MessageTemplates, after_attempt
+from tablewright.kit.messages import STORED_FIELDS, MessageTemplates, after_attempt
 from tablewright.kit.sealed_text import SealBroken
 from tablewright.kit.tables import Store
 
@@ -96,10 +96,14 @@ class Outbox(Generic[M]):
         """The messages in a state."""
         return self.by_state(state).where(lambda message: message.recipient != "")
 
-    def of(self, owner: str) -> Query[M]:
-        """The messages of an owner."""
+    @property
+    def owned(self) -> Pattern[..., M]:
+        """The pattern that reads the messages of an owner."""
         assert self.by_owner is not None, "these messages have no owner"
-        return self.by_owner(owner)
+        return self.by_owner
+
+    def of(self, owner: str) -> Query[M]:
+        return self.owned(owner)
 
     def discard(self, message: M) -> Write[M]:
         return self.messages.discard(*(getattr(message, name) for name in self.key))
@@ -218,6 +222,11 @@ class Mailbox(Generic[M]):
     def masked(self, message: M) -> M:
         """The message as others than its recipient see it: its text with the secrets masked."""
         return message.model_copy(update=self.texts.masked_fields(message))
+
+    def exported(self, message: M, *without: str) -> dict[str, Any]:
+        """The message in an export: its text instead of what it is made from, with the secrets masked."""
+        hidden = {*STORED_FIELDS, *without}
+        return self.masked(message).model_dump(mode="json", by_alias=True, exclude_none=True, exclude=hidden)
 
     def dispatch(self) -> OutboxDispatch[M]:
         """Delivery of the messages."""

@@ -23,6 +23,7 @@ from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem
 from tablewright.kit.delivery import OutboxDispatch
 from tablewright.kit.jobs import Follower, Job
+from tablewright.kit.subjects import Subject
 from tablewright.mapping import Db
 from tablewright.mapping.migrate import Migration
 from tablewright.world import World
@@ -93,6 +94,10 @@ def _no_people(service: Any) -> Sequence[Person]:
     return ()
 
 
+def _no_subjects(service: Any) -> Sequence[Subject[Any]]:
+    return ()
+
+
 def _no_jobs(service: Any) -> Sequence[Job[Any] | Follower[Any]]:
     return ()
 
@@ -143,6 +148,8 @@ class System:
     dispatch: Callable[[Any], OutboxDispatch[Any]] | None = None
     # What runs without a request while the app is up.
     jobs: Callable[[Any], Sequence[Job[Any] | Follower[Any]]] = _no_jobs
+    # The people whose data it keeps.
+    subjects: Callable[[Any], Sequence[Subject[Any]]] = _no_subjects
     translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)
     # Folders of its directory that go with a copy of its tables (app/copies/job.py). Nothing secret, and nothing that
     # changes.

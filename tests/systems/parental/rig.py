@@ -23,6 +23,7 @@ from tablewright.systems.parental.enforcement.reconciler import Reconciler
 from tablewright.systems.parental.enforcement.sessions import Sessions
 from tablewright.systems.parental.family.notices import Notices
 from tablewright.systems.parental.family.rounds import purge_of
+from tablewright.systems.parental.family.subjects import FamilySubjects
 from tablewright.systems.parental.family.tasks import FamilyTasks
 from tablewright.systems.parental.firewall.devices import Devices
 from tablewright.systems.parental.firewall.driver import DeviceRule, Flow
@@ -242,7 +243,7 @@ def make_rig(
         devices,
         reconciler,
         DeviceQueues(repository),
-        FamilyTasks(repository, reconciler.reconcile, ErasedList()),
+        FamilyTasks(repository, reconciler.reconcile, FamilySubjects(repository, ErasedList())),
         Notices(repository),
         clock,
         engine,

@@ -82,7 +82,7 @@ def test_a_copy_that_is_restored_does_not_bring_an_erased_tenant_back(at: Place,
     tenant, world = _lived(at), at.clock.world()
     before = {table: at.scan(table) for table in ("tenants", "portal_desk")}
     portal = open_portal(at.db, world, b"x" * 32, at.portal.issue, home=tmp_path)
-    portal.tenants.erase(tenant.id, ADMIN, "asked for")
+    portal.privacy.erase(tenant.id, ADMIN, "asked for")
     for table, items in before.items():
         keys = at.call("DescribeTable", {"TableName": table})["Table"]["KeySchema"]
         for item in at.scan(table):
@@ -92,12 +92,12 @@ def test_a_copy_that_is_restored_does_not_bring_an_erased_tenant_back(at: Place,
             at.call("PutItem", {"TableName": table, "Item": item})
     again = open_portal(at.db, world, b"x" * 32, at.portal.issue, home=tmp_path)
     assert again.tenants.get(tenant.id).email == ADDRESS
-    assert again.tenants.erase_again() == 1
+    assert again.privacy.erase_again() == 1
     assert again.tenants.get(tenant.id).email == f"{tenant.id}@erased.invalid"
     assert not [
         item for table in before for item in at.scan(table) if any(trace in repr(item) for trace in TRACES)
     ]
-    assert again.tenants.erase_again() == 0
+    assert again.privacy.erase_again() == 0
 
 
 def test_a_restored_outbox_alone_does_not_bring_the_mail_of_an_erased_tenant_back(
@@ -106,13 +106,13 @@ def test_a_restored_outbox_alone_does_not_bring_the_mail_of_an_erased_tenant_bac
     tenant, world = _lived(at), at.clock.world()
     portal = open_portal(at.db, world, SECRET, at.portal.issue, home=tmp_path)
     before = at.scan("portal_desk")
-    portal.tenants.erase(tenant.id, ADMIN, "asked for")
+    portal.privacy.erase(tenant.id, ADMIN, "asked for")
     for item in before:
         at.call("PutItem", {"TableName": "portal_desk", "Item": item})
-    assert portal.tenants.erase_again() == 1
+    assert portal.privacy.erase_again() == 1
     # Codes are found by an address alone, which is gone; they end within a quarter of an hour.
     assert not [item for item in at.scan("portal_desk") if "recipient" in item]
-    assert portal.tenants.erase_again() == 0
+    assert portal.privacy.erase_again() == 0
 
 
 def test_an_erasure_leaves_the_codes_that_others_asked_for(at: Place) -> None:
@@ -121,14 +121,14 @@ def test_an_erasure_leaves_the_codes_that_others_asked_for(at: Place) -> None:
         at.clock.move(timedelta(seconds=1))
         at.portal.verification.start_destination(tenant, "forms@example.com", ADMIN)
     code = at.secret_in_mail("forms@example.com")[0]
-    at.portal.tenants.erase(one.id, ADMIN, "asked for")
+    at.portal.privacy.erase(one.id, ADMIN, "asked for")
     done = at.portal.verification.confirm("forms@example.com", code, "destination", other.id)
     assert done.destination_email == "forms@example.com"
 
 
 def test_an_erased_tenant_is_nobody_any_more(at: Place) -> None:
     tenant = _lived(at)
-    at.portal.tenants.erase(tenant.id, ADMIN, "asked for")
+    at.portal.privacy.erase(tenant.id, ADMIN, "asked for")
     for deed in (
         partial(at.portal.tenants.restore, tenant.id, ADMIN),
         partial(at.portal.tenants.change_email, tenant.id, "x@example.com", ADMIN),
@@ -146,7 +146,7 @@ def test_an_erased_tenant_is_nobody_any_more(at: Place) -> None:
 def test_an_erased_tenants_order_can_still_be_refunded_without_a_mail(at: Place) -> None:
     tenant = _lived(at)
     paid = next(o for o in at.db.all(d.orders_of_tenant(tenant_id=tenant.id)) if o.order_status == "PAID")
-    at.portal.tenants.erase(tenant.id, ADMIN, "asked for")
+    at.portal.privacy.erase(tenant.id, ADMIN, "asked for")
     assert at.portal.orders.refund(paid.order_id, ADMIN).order_status == "REFUNDED"
     assert not [item for item in at.scan("portal_desk") if "recipient" in item]
 
@@ -154,34 +154,34 @@ def test_an_erased_tenants_order_can_still_be_refunded_without_a_mail(at: Place)
 def test_an_erasure_that_was_broken_off_is_finished_by_asking_again(at: Place) -> None:
     tenant = _lived(at)
     before = list(at.db.all(d.audits["tenants"].of(tenant.id)))
-    at.portal.tenants.erase(tenant.id, ADMIN, "asked for")
+    at.portal.privacy.erase(tenant.id, ADMIN, "asked for")
     for entry in before:  # as if the process had died behind the first write
         at.db.write(d.audits["tenants"].entries.put(entry))
     assert ADDRESS in repr(at.everything())
-    at.portal.tenants.erase(tenant.id, ADMIN, "asked for")
+    at.portal.privacy.erase(tenant.id, ADMIN, "asked for")
     assert ADDRESS not in repr(at.everything())
     assert [action for action, *_ in at.history(tenant.id)].count("erased") == 1
 
 
 def test_erasures_at_once_are_one(at: Place) -> None:
     tenant = _lived(at)
-    outcomes = at_once([partial(at.portal.tenants.erase, tenant.id, ADMIN, "asked for") for _ in range(8)], 8)
+    outcomes = at_once([partial(at.portal.privacy.erase, tenant.id, ADMIN, "asked for") for _ in range(8)], 8)
     assert {getattr(one, "email", one) for one in outcomes} == {f"{tenant.id}@erased.invalid"}
     assert [action for action, *_ in at.history(tenant.id)].count("erased") == 1
 
 
 def test_a_mail_is_kept_for_a_month_and_then_not_shown(at: Place) -> None:
     order = at.order(at.product())
-    assert len(at.portal.tenants.export(order.tenant_id)["messages"]) == 1
+    assert len(at.portal.privacy.export(order.tenant_id)["messages"]) == 1
     at.clock.move(timedelta(days=30))
-    assert at.portal.tenants.export(order.tenant_id)["messages"] == []
+    assert at.portal.privacy.export(order.tenant_id)["messages"] == []
     assert order.total == Decimal("299.99")
 
 
 def test_a_login_that_outlives_its_person_opens_nothing_and_leaves_no_trace(at: Place, api: Api) -> None:
     tenant = _lived(at)
     pending = at.portal.checkout.place(ADDRESS, [Line(at.portal.catalogue.for_sale()[0].id)])
-    at.portal.tenants.erase(tenant.id, ADMIN, "Acme Bakery & Sons asked for it")
+    at.portal.privacy.erase(tenant.id, ADMIN, "Acme Bakery & Sons asked for it")
     for path in ("/me", "/me/orders", "/me/export", f"/orders/{pending.order_id}"):
         assert refused(api.get(path, by=tenant.id)) == (403, "TENANT_CLOSED"), path
     assert refused(api.post(f"/orders/{pending.order_id}:cancel", by=tenant.id)) == (403, "TENANT_CLOSED")

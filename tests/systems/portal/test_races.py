@@ -60,7 +60,7 @@ def test_a_restoration_in_the_moment_of_a_checkout_does_not_hinder_it(at: Place)
 
 def test_an_erasure_in_the_moment_of_a_checkout_makes_the_buyer_a_new_tenant(at: Place) -> None:
     product, tenant = at.product(), at.tenant()
-    erase = partial(at.portal.tenants.erase, tenant.id, ADMIN, "asked for")
+    erase = partial(at.portal.privacy.erase, tenant.id, ADMIN, "asked for")
     order = _buys(meddled(at, "ORDER#", erase), product.id)
     assert order.tenant_id != tenant.id
     assert list(at.db.all(d.orders_of_tenant(tenant_id=tenant.id))) == []
@@ -255,7 +255,7 @@ def test_one_event_told_by_twenty_at_once_pays_once(at: Place) -> None:
 def test_a_payment_told_in_the_moment_of_an_erasure_writes_no_mail(at: Place) -> None:
     order = at.order(at.product())
     event = at.portal.payments.authorise(order.order_id, order.total, "ZAR", "tok_1")
-    erase = partial(at.portal.tenants.erase, order.tenant_id, ADMIN, "asked for")
+    erase = partial(at.portal.privacy.erase, order.tenant_id, ADMIN, "asked for")
     paid = meddled(at, "ORDER#", erase).orders.paid(event)
     assert paid.order_status == "PAID"
     assert at.mails("customer@example.com") == []
@@ -280,6 +280,6 @@ def test_twenty_registrations_of_one_tenant_at_once_are_one(at: Place) -> None:
 
 def test_a_secret_sent_in_the_moment_of_an_erasure_is_not_sent(at: Place) -> None:
     tenant = at.tenant()
-    erase = partial(at.portal.tenants.erase, tenant.id, ADMIN, "asked for")
+    erase = partial(at.portal.privacy.erase, tenant.id, ADMIN, "asked for")
     meddled(at, "CHALLENGE#", erase).verification.start(tenant.email)
     assert at.mails(tenant.email) == []

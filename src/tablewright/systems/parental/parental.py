@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tablewright.kit.delivery import OutboxDispatch
-from tablewright.kit.erased import ErasedList
+from tablewright.kit.erased import erased_list
 from tablewright.mapping import Db
 from tablewright.systems.parental.blocked.dashboard import Figures
 from tablewright.systems.parental.blocked.ingest import Ingest
@@ -28,6 +28,7 @@ from tablewright.systems.parental.family.guardians import Guardians
 from tablewright.systems.parental.family.notices import Notices
 from tablewright.systems.parental.family.phone_proof import Numbers
 from tablewright.systems.parental.family.privacy import Privacy
+from tablewright.systems.parental.family.subjects import FamilySubjects
 from tablewright.systems.parental.family.tasks import FamilyTasks
 from tablewright.systems.parental.firewall.device_secrets import DeviceSecrets
 from tablewright.systems.parental.firewall.devices import Devices, Drivers
@@ -137,7 +138,8 @@ def open_parental(
     registry = Registry(repository, cache)
     devices = Devices(repository, drivers, secrets)
     reconciler = Reconciler(repository, registry, devices, secret)
-    tasks = FamilyTasks(repository, reconciler.reconcile, ErasedList(home))
+    people = FamilySubjects(repository, erased_list(home, world))
+    tasks = FamilyTasks(repository, reconciler.reconcile, people)
     return Parental(
         repository=repository,
         numbers=numbers,
@@ -155,7 +157,7 @@ def open_parental(
         ingest=Ingest(repository, registry),
         figures=Figures(repository),
         tasks=tasks,
-        privacy=Privacy(repository, tasks),
+        privacy=Privacy(repository, tasks, people),
         deletion=FamilyDeletion(repository, families, tasks),
         notices=Notices(repository),
         dispatch=repository.outbox.dispatch(),

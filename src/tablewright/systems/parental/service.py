@@ -54,6 +54,7 @@ SYSTEM = System(
     close=Parental.close,
     dispatch=lambda parental: parental.dispatch,
     jobs=jobs.work,
+    subjects=lambda parental: (parental.privacy.people.child, parental.privacy.people.family),
     translations=TRANSLATIONS,
     beside=(ERASED_LIST,),
 )

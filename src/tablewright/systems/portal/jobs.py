@@ -116,7 +116,7 @@ def expire_unpaid_orders(portal: Portal) -> int:
 
 def erase_again(portal: Portal) -> int:
     """Erase again the tenants on the list of erasures that a restored table brought back; how many."""
-    return portal.tenants.erase_again()
+    return portal.privacy.erase_again()
 
 
 JOBS: tuple[Job[Portal], ...] = (

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tablewright.kit.delivery import OutboxDispatch
-from tablewright.kit.erased import ErasedList
+from tablewright.kit.erased import erased_list
 from tablewright.mapping import Db
 from tablewright.systems.portal.catalogue.catalogue import Catalogue
+from tablewright.systems.portal.customers.privacy import Privacy
 from tablewright.systems.portal.customers.tenants import Tenants
 from tablewright.systems.portal.customers.verification import Verification
 from tablewright.systems.portal.model import Message, Tenant
@@ -35,6 +36,7 @@ class Portal:
 
     repository: Repository
     tenants: Tenants
+    privacy: Privacy
     catalogue: Catalogue
     checkout: Checkout
     orders: Orders
@@ -67,15 +69,16 @@ def open_portal(
 
     `secret` keys its one-time codes, the seal of messages, preview links and the simulated gateway; `issue` makes a
     login for a subject with roles and a verified address. `home` is the directory of the list of erasures, which
-    `tenants.erase_again` applies. `staff` returns the addresses that jobs mail about campaigns and customers.
+    `privacy.erase_again` applies. `staff` returns the addresses that jobs mail about campaigns and customers.
     """
     repository = Repository(db, world, secret)
-    tenants = Tenants(repository, ErasedList(home))
+    tenants = Tenants(repository)
     gateway = payments or SimulatedGateway(secret)
     orders = Orders(repository, gateway, order_link)
     return Portal(
         repository,
         tenants,
+        Privacy(repository, erased_list(home, world)),
         Catalogue(repository),
         Checkout(repository, tenants, orders, GuestLimits(repository, secret)),
         orders,

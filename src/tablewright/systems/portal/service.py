@@ -27,7 +27,7 @@ def start(given: Start) -> Portal:
     )
     for consumer in jobs.consumers(portal):
         consumer.create_tables()  # before the first write: a stream has no changes from before it was created
-    portal.tenants.erase_again()
+    portal.privacy.erase_again()
     return portal
 
 
@@ -45,5 +45,6 @@ SYSTEM = System(
     seed=seed.seed,
     dispatch=lambda portal: portal.dispatch,
     jobs=jobs.work,
+    subjects=lambda portal: (portal.privacy.customer,),
     beside=(ERASED_LIST,),
 )

@@ -37,7 +37,7 @@ class Outbox:
             hide=partial(keyring.seal, PURPOSE),
             reveal=partial(keyring.open, PURPOSE),
         )
-        self.masked, self.dispatch = self._mailbox.masked, self._mailbox.dispatch
+        self.exported, self.dispatch = self._mailbox.exported, self._mailbox.dispatch
 
     def mail(
         self,

@@ -4,6 +4,7 @@ Elsewhere: its parts as one value (travel.py), HTTP (api/router.py), pages (page
 """
 
 from tablewright.edge import Principal
+from tablewright.kit.erased import FOLDER as ERASED
 from tablewright.kit.objects.settings import objects_of
 from tablewright.kit.system import Start, System
 from tablewright.systems.travel import jobs, seed
@@ -11,7 +12,6 @@ from tablewright.systems.travel.account.apple import apple_in
 from tablewright.systems.travel.account.data_export import FOLDER as ANALYTICS
 from tablewright.systems.travel.account.keyring_check import CHECKS, checked_keyring
 from tablewright.systems.travel.account.pictures import PICTURES
-from tablewright.systems.travel.account.privacy import ERASED
 from tablewright.systems.travel.api.router import TRANSLATIONS, router
 from tablewright.systems.travel.design import DESIGNS
 from tablewright.systems.travel.migrations import MIGRATIONS
@@ -67,6 +67,7 @@ SYSTEM = System(
     sign_out=_sign_out,
     dispatch=lambda travel: travel.dispatch,
     jobs=jobs.work,
+    subjects=lambda travel: (travel.exporting.traveller,),
     translations=TRANSLATIONS,
     beside=(f"{_OBJECTS}/{ERASED}", f"{_OBJECTS}/{CHECKS}"),
     apart=(_SECRETS,),

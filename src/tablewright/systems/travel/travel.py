@@ -9,6 +9,7 @@ from typing import Any
 
 from tablewright.edge.errors import NotFound
 from tablewright.kit.delivery import OutboxDispatch
+from tablewright.kit.erased import ErasedList
 from tablewright.kit.objects.memory import InMemory
 from tablewright.kit.objects.store import Objects
 from tablewright.mapping import Change, Consumer, Db
@@ -22,6 +23,7 @@ from tablewright.systems.travel.account.keyring import KeyRing, passing_keyring
 from tablewright.systems.travel.account.pictures import Pictures
 from tablewright.systems.travel.account.privacy import Privacy
 from tablewright.systems.travel.account.sessions import Sessions
+from tablewright.systems.travel.account.subjects import traveller
 from tablewright.systems.travel.geography.regions import Geography, geography
 from tablewright.systems.travel.model import Message
 from tablewright.systems.travel.notices import Logged, Notifier
@@ -111,7 +113,9 @@ def open_travel(
     statistics, sessions = Statistics(repository, known), Sessions(repository)
     devices = Devices(repository, sessions)
     outbox = Outbox(repository, ring)
-    exporting = Exporting(repository, known, ring, kept, outbox)
+    person = traveller(repository, ring, kept, outbox)
+    exporting = Exporting(repository, known, ring, kept, person)
+    erased = ErasedList(kept, suffix=".json")
     return Travel(
         repository=repository,
         geography=known,
@@ -129,7 +133,7 @@ def open_travel(
         outbox=outbox,
         dispatch=outbox.dispatch(),
         notifier=notifier or Logged(),
-        privacy=Privacy(repository, ring, kept, outbox, exporting.without),
+        privacy=Privacy(repository, ring, person, erased, outbox, exporting.without),
         sharing=Sharing(repository, regions, statistics),
         exporting=exporting,
         importing=Importing(repository, known, sync),

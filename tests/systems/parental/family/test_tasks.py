@@ -15,6 +15,7 @@ from tablewright.kit.erased import ErasedList
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.blocked.events import Batch, Event
+from tablewright.systems.parental.family.subjects import FamilySubjects
 from tablewright.systems.parental.family.tasks import FamilyTasks
 from tablewright.systems.parental.model import Child
 from tablewright.systems.parental.repository import Repository
@@ -39,7 +40,9 @@ def _dying(at: Place, lives: int) -> FamilyTasks:
         return at.call(verb, request)
 
     db = Db(call, d.PARENTAL, world=at.clock.world(), secret=SECRET, environment=at.db.environment)
-    return FamilyTasks(Repository(db, at.clock.world()), at.parental.reconciler.reconcile, ErasedList())
+    repository = Repository(db, at.clock.world())
+    people = FamilySubjects(repository, ErasedList())
+    return FamilyTasks(repository, at.parental.reconciler.reconcile, people)
 
 
 def _lived(at: Place) -> Child:

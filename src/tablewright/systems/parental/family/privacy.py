@@ -1,8 +1,8 @@
 """What is kept about a child, to be taken away and to be erased (PC-X12).
 
 Must hold: an export has everything that is kept; after an erasure no table says anything of the child. What backups
-hold goes when they do: point-in-time recovery keeps 35 days. Elsewhere: the steps of an erasure (erasure.py),
-the end of a whole family (deletion.py).
+hold goes when they do: point-in-time recovery keeps 35 days. Elsewhere: what is kept where (subjects.py), the
+runs of an erasure (erasure.py), the end of a whole family (deletion.py).
 """
 
 import csv
@@ -11,12 +11,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel
-
-from tablewright.kit.messages import STORED_FIELDS
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.family import erasure
+from tablewright.systems.parental.family.subjects import FamilySubjects, exported
 from tablewright.systems.parental.family.tasks import FamilyTasks
 from tablewright.systems.parental.model import Action, Child, FamilyTask, Metric, Policy
 from tablewright.systems.parental.policy.windows import text as window_text
@@ -30,39 +28,13 @@ _HOURS = tuple(f"{hour:02}" for hour in range(24))
 class Privacy:
     """Export and erasure of a child. Who may is decided before (families.py)."""
 
-    def __init__(self, repository: Repository, tasks: FamilyTasks) -> None:
-        self._repository, self._tasks = repository, tasks
+    def __init__(self, repository: Repository, tasks: FamilyTasks, people: FamilySubjects) -> None:
+        self._repository, self._tasks, self.people = repository, tasks, people
 
     def export(self, child: Child) -> dict[str, Any]:
         """Everything kept about a child."""
-        db, key = self._repository.db, child.child
-        words = [key, child.phone]
-        return {
-            "exportedAt": self._repository.now().isoformat(),
-            "child": _shown([child])[0],
-            "policies": _shown(db.all(d.policies_of_child(child=key))),
-            "overrides": _shown(db.all(d.overrides_of_child(child=key))),
-            "enforcement": _shown(db.all(d.actions_of_child(child=key))),
-            "metrics": _shown(db.all(d.metrics_of_child(child=key))),
-            "sessions": _shown(db.all(d.sessions_of_child(child=key))),
-            "formerAddresses": _shown(db.all(d.stays_of_child(child=key))),
-            "rules": _shown(db.all(d.rules_of_child(child=key))),
-            "formerRules": _shown(db.all(d.former_rules_of_child(child=key))),
-            "audit": _shown(
-                entry
-                for entry in db.all(d.audit.of(child.family_id))
-                if erasure.scrubbed(entry, [*words, child.child_name]) != entry
-            ),
-            "messages": _shown(
-                (
-                    self._repository.outbox.masked(message)
-                    for message in db.all(d.outbox.of(child.family_id))
-                    if erasure.is_about(message, child)
-                ),
-                # Of the other children it names by their key, too.
-                STORED_FIELDS | {"children"},
-            ),
-        }
+        moment = self._repository.now().isoformat()
+        return {"exportedAt": moment, **self.people.child.export(exported(child))}
 
     def sheet(self, child: Child, of: Sheet) -> str:
         """One list of a child as CSV."""
@@ -79,12 +51,6 @@ class Privacy:
         """Erase a child: what can be erased at once, the rest later; the returned task says what it waits for."""
         task = self._repository.retried(None, lambda: erasure.begin(self._repository, child.child, actor))
         return self._tasks.run(task)
-
-
-def _shown(items: Iterable[BaseModel], without: frozenset[str] = frozenset()) -> list[dict[str, Any]]:
-    return [
-        item.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=set(without)) for item in items
-    ]
 
 
 # --- sheets ---

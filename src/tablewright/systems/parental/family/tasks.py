@@ -15,11 +15,11 @@ from itertools import islice
 from typing import TypeAlias
 
 from tablewright.design import Query
-from tablewright.kit.erased import ErasedList
 from tablewright.kit.tasks import Finished, Handler, Postponed, Worker
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.family.erasure import Erasing
 from tablewright.systems.parental.family.number_change import Moving, Reconcile
+from tablewright.systems.parental.family.subjects import FamilySubjects
 from tablewright.systems.parental.model import FamilyTask, TaskKind
 from tablewright.systems.parental.repository import Repository
 
@@ -32,9 +32,9 @@ ON_DEVICES: frozenset[str] = frozenset(("number", "release", "erase"))
 class FamilyTasks:
     """Runs the tasks of families."""
 
-    def __init__(self, repository: Repository, reconcile: Reconcile, erased: ErasedList) -> None:
+    def __init__(self, repository: Repository, reconcile: Reconcile, people: FamilySubjects) -> None:
         self._repository = repository
-        moving, self._erasing = Moving(repository, reconcile), Erasing(repository, reconcile, erased)
+        moving, self._erasing = Moving(repository, reconcile), Erasing(repository, reconcile, people)
         work: Mapping[TaskKind, Work] = {
             "email": moving.email,
             "number": moving.number,

@@ -82,6 +82,6 @@ def me(portal: Portal) -> APIRouter:
     def my_data(response: Response, me: OwnAccount) -> dict[str, Any]:
         """All data stored about the caller."""
         response.headers.update(attachment("portal", me.email, portal.repository.now(), "json"))
-        return portal.tenants.export(me.id, own=True)
+        return portal.privacy.export(me.id, own=True)
 
     return api

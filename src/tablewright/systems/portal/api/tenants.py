@@ -47,7 +47,7 @@ def tenants(portal: Portal) -> APIRouter:
     @api.post("/tenants/{id}:erase", response_model_exclude_none=True)
     def erase_tenant(id: str, body: bodies.Reason, response: Response, actor: Admin) -> Tenant:
         """Erase the personal data for good; orders and amounts stay."""
-        return marked(response, tenants.erase(id, actor, body.reason))
+        return marked(response, portal.privacy.erase(id, actor, body.reason))
 
     @api.post("/tenants/{id}:email", response_model_exclude_none=True)
     def change_email(id: str, body: bodies.NewAddress, response: Response, actor: Admin) -> Tenant:
@@ -94,6 +94,6 @@ def tenants(portal: Portal) -> APIRouter:
         """All data stored about a tenant."""
         email = tenants.get(id).email
         response.headers.update(attachment("portal", email, portal.repository.now(), "json"))
-        return tenants.export(id)
+        return portal.privacy.export(id)
 
     return api

@@ -1,40 +1,30 @@
-"""Tenants: found or created at checkout, moved through their states, soft-deleted, erased.
+"""Tenants: found or created at checkout, moved through their states, soft-deleted.
 
 Must hold: one tenant for one address (the guard); every change by staff has its audit entry in the same transaction;
-nothing here deletes a tenant's record.
+nothing here deletes a tenant's record. Elsewhere: export and erasure (privacy.py).
 """
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from pydantic import JsonValue
-
 from tablewright.design import Query, Write, absent
 from tablewright.edge.errors import Conflict, Forbidden, Refused
-from tablewright.kit.erased import ErasedList
-from tablewright.kit.messages import STORED_FIELDS
 from tablewright.kit.tables import Actor
 from tablewright.mapping import Page
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import field_rules, rules, tallies
 from tablewright.systems.portal.errors import Changed, RaceLost
-from tablewright.systems.portal.model import AuditEntry, Order, Purpose, Status, Tally, Tenant
-from tablewright.systems.portal.repository import CHECKOUT, SYSTEM, Repository
-
-_ERASED = "[erased]"
-_ERASURE = "erased"
-_BACK = "erased earlier; a restored copy had brought it back"
-_PERSONAL = {"email", "organizationName", "destinationEmail", "pendingDestinationEmail", "suspensionReason"}
+from tablewright.systems.portal.model import AuditEntry, Order, Status, Tally, Tenant
+from tablewright.systems.portal.repository import CHECKOUT, Repository
 
 
 class Tenants:
     """What can be done with tenants."""
 
-    def __init__(self, repository: Repository, erased: ErasedList) -> None:
-        self._repository, self._erased = repository, erased
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
 
     # --- reads ---
 
@@ -232,96 +222,6 @@ class Tenants:
         self._repository.write("TENANT", write, audit)
         return write.item
 
-    # --- privacy ---
-
-    def export(self, id: str, *, own: bool = False) -> dict[str, Any]:
-        """All data about a tenant (CP-X6); the `own` export leaves out orders that the tenant may not see yet."""
-        db = self._repository.db
-        tenant = self._repository.tenant(id)
-
-        def shown(values: Any, without: frozenset[str] = frozenset()) -> list[Any]:
-            return [
-                value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=set(without))
-                for value in values
-            ]
-
-        return {
-            "tenant": tenant.model_dump(mode="json", by_alias=True, exclude_none=True),
-            "orders": shown(db.all(self._orders(tenant, own=own))),
-            "history": shown(db.all(d.audits["tenants"].of(id))),
-            "messages": shown(map(self._repository.outbox.masked, db.all(d.outbox.of(id))), STORED_FIELDS),
-        }
-
-    def erase(self, id: str, actor: Actor, reason: str) -> Tenant:
-        """Erase the personal data: id, orders and amounts stay, names and addresses are removed (CP-D17).
-
-        The list of erasures is written first, so that no copy brings the data back; then the record, so that nothing
-        new is written about the person; then secrets, history and mail. A repetition continues an interrupted erasure.
-        """
-        self._erased.note(self._repository.tenant(id).id)
-        tenant = self._repository.retried(None, lambda: self._forgotten(id, actor, reason))
-        self._scrub(id)
-        return tenant
-
-    def erase_again(self) -> int:
-        """Erase again the tenants on the list whose record or mail a restored table brought back; how many."""
-        found = self._repository.tenants_by_id(list(self._erased.ids()))
-        back = [
-            tenant.id for tenant in found.values() if tenant.erased_at is None or self._has_mail(tenant.id)
-        ]
-        for id in back:
-            self.erase(id, SYSTEM, _BACK)
-        return len(back)
-
-    def _has_mail(self, id: str) -> bool:
-        return self._repository.db.first(d.outbox.of(id)) is not None
-
-    def _forgotten(self, id: str, actor: Actor, reason: str) -> Tenant:
-        before = self._repository.tenant(id)
-        if before.erased_at is None:
-            after = self._repository.stamped(
-                before,
-                actor,
-                email=f"{id}@{rules.ERASED_DOMAIN}",
-                organization_name=None,
-                destination_email=None,
-                pending_destination_email=None,
-                suspension_reason=None,
-                active=False,
-                erased_at=self._repository.now(),
-            )
-            write = d.tenants.change(before, after)
-            # The entry records the erasure and none of the erased values.
-            known = (
-                before.email,
-                before.destination_email,
-                before.pending_destination_email,
-                before.organization_name,
-            )
-            for name in filter(None, known):
-                reason = re.sub(re.escape(name), _ERASED, reason, flags=re.IGNORECASE)
-            audit = self._repository.audit("tenants", id, _ERASURE, actor, None, None, reason)
-            # Pending secrets are removed in the same transaction: they contain the address.
-            secrets = [
-                d.codes.discard(one)
-                for purpose, address in _on_their_way(before)
-                for one in self._repository.db.all(d.challenges_of(purpose=purpose, address=address))
-                if one.tenant_id in ("", id)  # other tenants may have requested the same destination
-            ]
-            self._repository.write("TENANT", write, audit, *secrets)
-            assert write.item is not None
-            return write.item
-        return before
-
-    def _scrub(self, id: str) -> None:
-        db = self._repository.db
-        for entry in db.all(d.audits["tenants"].of(id)):
-            clean = _scrubbed(entry)
-            if clean != entry:
-                db.write(d.audits["tenants"].entries.put(clean))
-        for message in list(db.all(d.outbox.of(id))):
-            db.write(d.outbox.discard(message))
-
     # --- orders ---
 
     def orders(
@@ -353,27 +253,3 @@ def _or_conflict(expected: int | None) -> Iterator[None]:
         if expected is not None:
             raise
         raise RaceLost from None
-
-
-def _on_their_way(tenant: Tenant) -> Iterator[tuple[Purpose, str]]:
-    """The purposes and addresses that secrets may have been sent for."""
-    yield "verify", tenant.email
-    if tenant.pending_destination_email:
-        yield "destination", tenant.pending_destination_email
-
-
-def _scrubbed(entry: AuditEntry) -> AuditEntry:
-    """The entry without personal data: values, reason, and the person's name as the actor."""
-    is_theirs = entry.role in ("user", "tenant")
-    return entry.model_copy(
-        update={
-            "before": _redacted(entry.before),
-            "after": _redacted(entry.after),
-            "actor": _ERASED if is_theirs else entry.actor,
-            "reason": _ERASED if entry.reason and entry.action != _ERASURE else entry.reason,
-        }
-    )
-
-
-def _redacted(values: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    return {name: _ERASED if name in _PERSONAL else value for name, value in values.items()}

@@ -89,7 +89,7 @@ def account_router(pages: PortalPages) -> APIRouter:
     def my_data(me: OwnAccount) -> Response:
         """All data stored about the caller, as a file."""
         return Response(
-            orjson.dumps(tenants.export(me.id, own=True), option=orjson.OPT_INDENT_2),
+            orjson.dumps(pages.portal.privacy.export(me.id, own=True), option=orjson.OPT_INDENT_2),
             media_type="application/json",
             headers=attachment("portal", me.email, pages.portal.repository.now(), "json"),
         )

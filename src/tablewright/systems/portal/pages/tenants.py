@@ -268,7 +268,7 @@ def _privacy(pages: PortalPages) -> APIRouter:
     tenants = pages.portal.tenants
 
     def show(request: Request, tenant: Tenant, form: Form, status: int = 200) -> Response:
-        kept = tenants.export(tenant.id)
+        kept = pages.portal.privacy.export(tenant.id)
         return pages.page(
             request,
             "tenant_erase",
@@ -292,7 +292,7 @@ def _privacy(pages: PortalPages) -> APIRouter:
             given = typed(form, bodies.Reason)
         except FormWrong as wrong:
             return show(request, tenants.get(id), wrong.form, 422)
-        tenants.erase(id, actor, given.reason)
+        pages.portal.privacy.erase(id, actor, given.reason)
         return pages.console.go(f"{LIST}/{id}", "The customer's personal data was erased.", "note")
 
     return router

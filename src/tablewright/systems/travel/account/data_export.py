@@ -14,19 +14,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
-from pydantic import BaseModel
 
-from tablewright.kit.messages import STORED_FIELDS
 from tablewright.kit.objects.store import Objects
-from tablewright.systems.travel import design as d
+from tablewright.kit.subjects import Subject
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.geography import outlines
 from tablewright.systems.travel.geography.regions import Geography
-from tablewright.systems.travel.model import Receipt, Visit
-from tablewright.systems.travel.outbox import Outbox
+from tablewright.systems.travel.model import Visit
 from tablewright.systems.travel.places import visits_csv
-from tablewright.systems.travel.places.visits_import import SHEET
 from tablewright.systems.travel.repository import Repository
 
 log = logging.getLogger("tablewright.travel")
@@ -34,53 +30,26 @@ log = logging.getLogger("tablewright.travel")
 FOLDER = "analytics"
 KEPT = timedelta(days=35)
 _PURPOSE = "analytics"
-_SECRETS: dict[str, set[str]] = {
-    "sessions": {"refresh_hash", "former_hash", "family_hash"},
-    "profile": {"email_hmac", "stamps", "schema_version"},
-    "visits": {"stamps"},
-    # Sealed, and in the profile.
-    "mail": {"recipient", *STORED_FIELDS},
-}
 
 
 class Exporting:
     """What can be taken away."""
 
     def __init__(
-        self, repository: Repository, geography: Geography, keyring: KeyRing, objects: Objects, outbox: Outbox
+        self,
+        repository: Repository,
+        geography: Geography,
+        keyring: KeyRing,
+        objects: Objects,
+        traveller: Subject[str],
     ) -> None:
         self._repository, self._geography = repository, geography
-        self._keyring, self._objects, self._outbox = keyring, objects, outbox
+        self._keyring, self._objects, self.traveller = keyring, objects, traveller
 
     def everything(self, user_id: str) -> dict[str, Any]:
         """All that is kept about a traveller."""
-        db = self._repository.db
-        profile = self._repository.profile(user_id).model_dump(
-            mode="json", exclude_none=True, exclude=_SECRETS["profile"]
-        )
-        # A login has the hash of the address, which is of no use in an export.
-        profile["logins"] = [
-            login if login["provider"] != "email" else {"provider": "email"} for login in profile["logins"]
-        ]
-        if profile["auth_provider"] == "email":
-            del profile["auth_provider_id"]
-        visits = list(db.all(d.visits_of(user_id=user_id)))
-        receipts = (it for it in db.all(d.history_of(user_id=user_id)) if isinstance(it, Receipt))
-        return {
-            "exported_at": self._repository.now().isoformat(),
-            "profile": profile,
-            "picture": self._picture(user_id),
-            "visits": _shown((visit for visit in visits if not visit.is_deleted), _SECRETS["visits"]),
-            "deleted_visits": _shown((visit for visit in visits if visit.is_deleted), _SECRETS["visits"]),
-            "devices": _shown(db.all(d.devices_of(user_id=user_id))),
-            "sessions": _shown(db.all(d.sessions_of(user_id=user_id)), _SECRETS["sessions"]),
-            "operations": _shown(db.all(d.operations_of(user_id=user_id))),
-            "statistics": _shown(db.all(d.statistics_of(user_id=user_id)), {"marks"}),
-            "blocks": _shown(db.all(d.blocks_of(user_id=user_id))),
-            "audit": _shown(db.all(d.audit.of(user_id)), by_alias=True),
-            "imports": [it.result for it in receipts if it.operation_id.startswith(SHEET)],
-            "mail": _shown(map(self._outbox.masked, db.all(d.outbox.of(user_id))), _SECRETS["mail"]),
-        }
+        found, moment = self.traveller.export(user_id), self._repository.now().isoformat()
+        return {"exported_at": moment, "picture": self._picture(user_id), **found}
 
     def _picture(self, user_id: str) -> dict[str, str] | None:
         kept = self._repository.profile(user_id).profile_picture_url
@@ -175,12 +144,3 @@ class Exporting:
         for name in list(self._objects.names(f"{FOLDER}/")):
             if name.removeprefix(f"{FOLDER}/")[: len(oldest)] < oldest:
                 self._objects.remove(name)
-
-
-def _shown(
-    items: Iterable[BaseModel], without: set[str] | None = None, *, by_alias: bool = False
-) -> list[dict[str, Any]]:
-    hidden = {"schema_version", *(without or ())}
-    return [
-        item.model_dump(mode="json", exclude_none=True, exclude=hidden, by_alias=by_alias) for item in items
-    ]

@@ -1,13 +1,12 @@
 """Blocked travellers, and the erasure of an account (SK-X5, SK-X7, SK-D25).
 
-An account is erased a week after its owner asked; until then they can change their mind. Then its items are deleted:
-logins first, so that the same login is a new traveller; the profile last, so that a run after a crash still has what it
-needs. Its parked changes are deleted too, then or later. A copy of the table that is restored later brings it back:
-`apply_deletions` erases it again, from a list that is stored outside of the table.
+An account is erased a week after its owner asked; until then they can change their mind. Then its items are deleted,
+and its parked changes, then or later. A copy of the table that is restored later brings it back: `apply_deletions`
+erases it again, from a list that is stored outside of the table (kit/erased.py).
 Must hold: after an erasure no key, no index and no item contains anything of the traveller; the proof that is kept is a
 keyed hash, some times and a number; an account that cannot be erased does not delay the others.
-Elsewhere: how often it is tried (jobs.py), the settings themselves (sync/push.py), what others see
-(places/public_profiles.py).
+Elsewhere: what is deleted (subjects.py), how often it is tried (jobs.py), the settings themselves (sync/push.py), what
+others see (places/public_profiles.py).
 """
 
 import logging
@@ -17,14 +16,13 @@ from itertools import islice
 from typing import Any
 
 from tablewright.design import Write, absent
-from tablewright.edge.errors import BadRequest, Conflict, NotFound
-from tablewright.kit.objects.store import Objects
+from tablewright.edge.errors import BadRequest, Conflict
+from tablewright.kit.erased import ErasedList
+from tablewright.kit.subjects import Subject
 from tablewright.mapping import Page, Parked, WriteRefused, forget_parked, parked_key
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel import rounds, rules
-from tablewright.systems.travel.account.email_login import PURPOSE as EMAIL
+from tablewright.systems.travel import rules
 from tablewright.systems.travel.account.keyring import KeyRing
-from tablewright.systems.travel.account.pictures import PICTURES
 from tablewright.systems.travel.model import Block, Erasure, Profile
 from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.repository import Repository
@@ -39,7 +37,6 @@ PARKED_KEPT = timedelta(days=30)
 LOOKED_AT = 200
 BLOCKS_AT_MOST = 500
 BACKUPS = "Backups made before keep a copy until they expire after at most 35 days. Restored backups are cleaned first."
-ERASED = "erased"
 _PURPOSE = "erased"
 
 
@@ -50,12 +47,13 @@ class Privacy:
         self,
         repository: Repository,
         keyring: KeyRing,
-        objects: Objects,
+        traveller: Subject[str],
+        erased: ErasedList,
         outbox: Outbox,
         forget_exports: Callable[[Iterable[str]], object],
     ) -> None:
-        self._repository, self._keyring, self._objects = repository, keyring, objects
-        self._outbox, self._forget_exports = outbox, forget_exports
+        self._repository, self._keyring, self._traveller = repository, keyring, traveller
+        self._list, self._outbox, self._forget_exports = erased, outbox, forget_exports
 
     # --- blocks ---
 
@@ -207,31 +205,7 @@ class Privacy:
 
     def _wipe(self, user_id: str) -> int:
         """Everything of a traveller that is there now; how many items it was."""
-        db = self._repository.db
-        count = 0
-        try:
-            profile: Profile | None = self._repository.profile(user_id)
-        except NotFound:
-            profile = None
-        for login in profile.logins if profile is not None else ():
-            if login.provider == "email":
-                count += self._wipe_address(user_id, login.provider_id)
-            else:
-                db.write(d.identities.discard(login.provider, login.provider_id))
-                count += 1
-        if profile is not None and profile.email is not None:
-            for known in self._keyring.hmacs(EMAIL, profile.email):
-                count += self._wipe_address(user_id, known)
-        for block in list(db.all(d.blocks_of_others(blocked_id=user_id))):
-            db.write(d.blocks.discard(block.user_id, block.blocked_id))
-            count += 1
-        for name in list(self._objects.names(f"{PICTURES}/{user_id}/")):
-            self._objects.remove(name)
-        count += db.clear(d.history_of(user_id=user_id))
-        db.write(d.enrolments.discard(user_id))
-        rounds.forget(self._repository, user_id)
-        # Last: it says which logins there are.
-        return count + db.clear(d.account_of(user_id=user_id))
+        return sum(self._traveller.erase(user_id).erased.values())
 
     def forget_parked(self) -> int:
         """Delete parked changes that are too old, or of erased travellers; returns how many."""
@@ -245,24 +219,16 @@ class Privacy:
 
         return forget_parked(self._repository.db, d.table.table.name, d.FOLLOWER, goes)
 
-    def _wipe_address(self, user_id: str, email_hmac: str) -> int:
-        """Delete the items of an address, unless another traveller has it now; returns how many."""
-        guard = self._repository.db.one(d.email_identity_of(email_hmac=email_hmac))
-        if guard is not None and guard.user_id != user_id:
-            return 0
-        return self._repository.db.clear(d.address_of(email_hmac=email_hmac))
-
     # --- the list, and what a restored copy brings back ---
 
     def _note(self, erasure: Erasure) -> None:
         """On the list: the proof as it is kept in the table, without whose it is."""
-        kept = erasure.model_copy(update={"user_id": None})
-        self._objects.put(f"{ERASED}/{erasure.erasure_id}.json", kept.model_dump_json().encode())
+        self._list.note(erasure.erasure_id, erasure.model_copy(update={"user_id": None}))
 
     def deletions(self) -> list[Erasure]:
         """The proofs of all erasures on the list, with keyed hashes of the travellers."""
-        found = (self._objects.get(name) for name in list(self._objects.names(f"{ERASED}/")))
-        return [Erasure.model_validate_json(content) for content in found if content is not None]
+        found = (self._list.proof(entry, Erasure) for entry in self._list.entries())
+        return [proof for proof in found if proof is not None]
 
     def is_restored(self) -> bool:
         """Whether the table is an older copy: the list knows of an erasure that the table says was not begun."""
