@@ -12,10 +12,16 @@ from tablewright.systems.campus.pages.admin import admin_router
 from tablewright.systems.campus.pages.assignments import assignments_router
 from tablewright.systems.campus.pages.courses import courses_router
 from tablewright.systems.campus.pages.files import files_router
+from tablewright.systems.campus.pages.gradebook import gradebook_router
+from tablewright.systems.campus.pages.grades import grades_router
 from tablewright.systems.campus.pages.home import home_router
 from tablewright.systems.campus.pages.links import links_router
+from tablewright.systems.campus.pages.marks import marks_router
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 from tablewright.systems.campus.pages.profile import profile_router
+from tablewright.systems.campus.pages.regrades import regrades_router
+from tablewright.systems.campus.pages.releases import releases_router
+from tablewright.systems.campus.pages.rubrics import rubrics_router
 from tablewright.systems.campus.pages.search import finder
 from tablewright.systems.campus.pages.shares import shares_router
 from tablewright.systems.campus.pages.submit import submit_router
@@ -49,6 +55,12 @@ def campus_area(campus: Campus, console: Console, who: FindPrincipal) -> Area:
             assignments_router(pages),
             submit_router(pages),
             teams_router(pages),
+            marks_router(pages),
+            releases_router(pages),
+            rubrics_router(pages),
+            regrades_router(pages),
+            grades_router(pages),
+            gradebook_router(pages),
             files_router(pages),
             shares_router(pages),
             links_router(pages),
