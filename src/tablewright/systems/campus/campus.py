@@ -10,6 +10,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from tablewright.kit.delivery import OutboxDispatch
+from tablewright.kit.erased import FOLDER as ERASED
+from tablewright.kit.erased import ErasedList
 from tablewright.kit.objects.archive import Archive
 from tablewright.kit.objects.settings import objects_of
 from tablewright.kit.objects.signed_paths import SignedPaths
@@ -49,6 +51,7 @@ from tablewright.systems.campus.grading.rubrics import Rubrics
 from tablewright.systems.campus.grading.worksheet import Worksheets
 from tablewright.systems.campus.model import Message, Task
 from tablewright.systems.campus.people.notifications import Notifier
+from tablewright.systems.campus.people.privacy import Privacy
 from tablewright.systems.campus.people.transfer import Transfer
 from tablewright.systems.campus.people.users import Users
 from tablewright.systems.campus.repository import Repository
@@ -77,6 +80,7 @@ class Campus:
     users: Users
     notifier: Notifier
     transfer: Transfer
+    privacy: Privacy
     objects: ObjectStore
     signed_paths: SignedPaths
     uploads: Uploads
@@ -146,10 +150,11 @@ def open_campus(
     notifier = Notifier(repository, url)
     file_access = FileAccess(repository, settings)
     signed_paths = SignedPaths(OBJECTS_PATH, sha256(b"campus objects\n" + secret).digest(), world)
-    objects = objects or objects_of(home, "objects", ("files", "archive"), world, signed_paths)
+    objects = objects or objects_of(home, "objects", ("files", "archive", ERASED), world, signed_paths)
     folders, download_counts = Folders(repository), DownloadCounts(repository)
     library = Library(repository, objects, file_access, folders, download_counts)
     uploads = Uploads(repository, objects, notifier, settings)
+    purge = Purge(repository, objects, library, settings)
     links = Links(repository, file_access, settings, secret, url)
     users.on_first_login.append(lambda user: claim_pending(repository, user))
     courses = Courses(repository, users)
@@ -165,6 +170,7 @@ def open_campus(
         users=users,
         notifier=notifier,
         transfer=Transfer(repository, notifier),
+        privacy=Privacy(repository, ErasedList(objects), library, purge, uploads),
         objects=objects,
         signed_paths=signed_paths,
         uploads=uploads,
@@ -173,7 +179,7 @@ def open_campus(
         folders=folders,
         versions=Versions(repository, library),
         scans=Scans(repository, objects, scanner_of(settings.scanner), notifier),
-        purge=Purge(repository, objects, library, settings),
+        purge=purge,
         recount=Recount(repository, folders),
         download_counts=download_counts,
         file_access=file_access,

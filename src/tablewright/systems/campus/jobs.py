@@ -85,6 +85,16 @@ COURSES: tuple[Job[Campus], ...] = (
 # --- people ---
 
 
+def erase_again(campus: Campus) -> int:
+    """Erase again the users on the list of the erased that a restored table brought back; how many."""
+    return campus.privacy.erase_again()
+
+
+PEOPLE: tuple[Job[Campus], ...] = (
+    Job("restored", timedelta(hours=1), erase_again, "Re-applies erasures after a restore."),
+)
+
+
 # --- tasks ---
 
 # Longer than the scan of the largest file.
@@ -117,7 +127,7 @@ TASKS: tuple[Job[Campus], ...] = (
     Job("tasks", timedelta(seconds=5), run_tasks, "Scans new files, ends uploads that were given up, and other delayed work."),
 )
 
-JOBS: tuple[Job[Campus], ...] = (*TASKS, *FILES, *SHARING, *COURSES)
+JOBS: tuple[Job[Campus], ...] = (*TASKS, *FILES, *SHARING, *COURSES, *PEOPLE)
 
 
 def consumers(campus: Campus) -> tuple[Consumer, ...]:

@@ -80,8 +80,9 @@ class User(Value):
     notification_preferences: NotificationPreferences = NotificationPreferences()
     statistics: Statistics = Statistics()
     status: UserStatus = "active"
-    # On a roster, and never signed in yet.
+    # On a roster, and never signed in yet; then the subject of the login that took the user over.
     invited: bool = False
+    login: str | None = None
     suspended_reason: str | None = None
     # The highest share of the quota the user was told about: 0, 80 or 100.
     quota_notice: int = 0

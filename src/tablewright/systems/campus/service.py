@@ -3,6 +3,7 @@
 Elsewhere: its parts as one value (campus.py), HTTP (api/router.py), pages (pages/area.py).
 """
 
+from tablewright.kit.erased import FOLDER as ERASED
 from tablewright.kit.system import Start, System
 from tablewright.systems.campus import jobs, seed
 from tablewright.systems.campus.api.parts import STREAMED
@@ -20,6 +21,7 @@ def start(given: Start) -> Campus:
     )
     for consumer in jobs.consumers(campus):
         consumer.create_tables()  # before the first write: a stream has no changes from before it was created
+    campus.privacy.erase_again()  # before the first request, in case its tables were restored
     return campus
 
 
@@ -37,5 +39,8 @@ SYSTEM = System(
     seed=seed.seed,
     dispatch=lambda campus: campus.dispatch,
     jobs=jobs.work,
+    subjects=lambda campus: (campus.privacy.user,),
+    # The bytes of files are copied with the directory of the server, or are in a bucket: there may be very many.
+    beside=(f"objects/{ERASED}",),
     streamed_bodies=STREAMED,
 )

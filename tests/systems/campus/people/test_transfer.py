@@ -22,7 +22,7 @@ def test_files_move_to_the_new_owner_with_their_bytes_shares_and_quota(at: Place
         assert at.campus.repository.file(file.file_id).user_id == omar.user_id
         with at.campus.library.open(at.campus.repository.file(file.file_id)) as stream:
             assert b"".join(stream) == b"x" * 100
-    assert list(at.db.all(at.campus.repository.outbox.in_state("PENDING")))[0].recipient == omar.email
+    assert next(iter(at.db.all(at.campus.repository.outbox.in_state("PENDING")))).recipient == omar.email
 
 
 def test_nobody_gets_more_than_their_quota_by_a_transfer(at: Place, api: Api) -> None:
@@ -31,7 +31,10 @@ def test_nobody_gets_more_than_their_quota_by_a_transfer(at: Place, api: Api) ->
     at.campus.users.set_quota(omar.user_id, 99, admin)
     answer = api.post(f"/admin/users/{lin.user_id}:transfer", {"to": omar.user_id}, by=admin)
     assert refused(answer) == (413, "QUOTA_EXCEEDED")
-    assert refused(api.post(f"/admin/users/{lin.user_id}:transfer", {"to": lin.user_id}, by=admin))[1] == "SAME_OWNER"
+    assert (
+        refused(api.post(f"/admin/users/{lin.user_id}:transfer", {"to": lin.user_id}, by=admin))[1]
+        == "SAME_OWNER"
+    )
 
 
 def test_the_storage_report_adds_up_what_everyone_has(at: Place, api: Api) -> None:

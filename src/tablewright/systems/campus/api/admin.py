@@ -1,11 +1,12 @@
 """Administration: `/admin/users` and their quotas, suspension, transfer; storage, tasks, the audit log."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import Field, StringConstraints
 
+from tablewright.kit.erased import Certificate
 from tablewright.kit.http import Body, Cursor, Page, listed, page_of, view_of
 from tablewright.systems.campus.access import Admin
 from tablewright.systems.campus.api.me import PageSize
@@ -71,6 +72,21 @@ def admin(campus: Campus) -> APIRouter:
     def transfer(by: Admin, user_id: str, body: TransferRequest) -> Progress:
         """Give everything a user owns to another; it is done in the background."""
         return progress_of(campus.transfer.start(user_id, body.to, by))
+
+    @api.get("/users/{user_id}/export")
+    def export_user(by: Admin, user_id: str) -> dict[str, Any]:
+        """What is kept about a user."""
+        return campus.privacy.export(campus.users.by_id(user_id))
+
+    @api.post("/users/{user_id}:erase")
+    def erase(by: Admin, user_id: str) -> Certificate:
+        """Erase a user's files and name for good; submissions and grades stay without the name."""
+        return campus.privacy.erase(user_id, by)
+
+    @api.get("/users/{user_id}/certificate")
+    def certificate(by: Admin, user_id: str) -> Certificate:
+        """The proof of an erasure."""
+        return campus.privacy.certificate(user_id)
 
     @api.get("/storage", response_model_exclude_none=True)
     def storage(by: Admin) -> StorageReport:

@@ -1,6 +1,6 @@
 """The caller: `/me`, `/me/notifications`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from zoneinfo import available_timezones
 
 from fastapi import APIRouter, Query, Response
@@ -44,6 +44,11 @@ def me(campus: Campus) -> APIRouter:
         refuse_unknown_zone(body.time_zone)
         changes = {name: value for name, value in body.changes().items() if value is not None}
         return marked(response, campus.users.change_profile(user, changes, version))
+
+    @api.get("/me/export")
+    def export_me(user: Me) -> dict[str, Any]:
+        """Everything that is kept about the caller."""
+        return campus.privacy.export(user)
 
     @api.get("/me/notifications", response_model_exclude_none=True)
     def list_notifications(user: Me, size: PageSize = None, after: Cursor = None) -> Page[Notification]:

@@ -57,6 +57,7 @@ users = users_table.entity(
     data={
         "email": Data.PERSONAL,
         "name": Data.PERSONAL,
+        "login": Data.PERSONAL,
         "university_id": Data.PERSONAL,
         "department": Data.PERSONAL,
         "suspended_reason": Data.INTERNAL,

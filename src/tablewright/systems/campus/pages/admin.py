@@ -83,6 +83,16 @@ def admin_router(pages: CampusPages) -> APIRouter:
             return detail(request, user_id, admin, form.refused(problem_for(mistake)), mistake.status)
         return pages.console.go(f"{USERS}/{user_id}", f"The files are being moved to {to.name}.")
 
+    @router.get("/admin/users/{user_id}/erase")
+    def ask_erase(request: Request, user_id: str, admin: Admin) -> Response:
+        person = campus.users.by_id(user_id)
+        return pages.page(request, "admin_erase", title=f"Erase {person.name}", user=admin, person=person)
+
+    @router.post("/admin/users/{user_id}/erase")
+    def erase(user_id: str, admin: Admin) -> Response:
+        campus.privacy.erase(user_id, admin)
+        return pages.console.go(f"{USERS}/{user_id}", "The account is erased.")
+
     @router.get("/admin/quarantine")
     def quarantine(request: Request, admin: Admin) -> Response:
         files = campus.scans.quarantine()

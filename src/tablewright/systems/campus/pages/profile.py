@@ -4,6 +4,7 @@ from typing import Annotated
 from zoneinfo import available_timezones
 
 from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import JSONResponse
 
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.pages.forms import Form, FormWrong, form_of, posted, read
@@ -66,6 +67,11 @@ def profile_router(pages: CampusPages) -> APIRouter:
         ticked = {name: form.is_ticked(name) for name, _ in PREFERENCES}
         users.set_preferences(user, NotificationPreferences.model_validate(ticked))
         return pages.console.go(PATH, "Your choices are saved.")
+
+    @router.get("/profile/export")
+    def export(user: Me) -> Response:
+        headers = {"Content-Disposition": 'attachment; filename="campus-cloud.json"'}
+        return JSONResponse(pages.campus.privacy.export(user), headers=headers)
 
     @router.get("/notifications")
     def notifications(request: Request, user: Me) -> Response:

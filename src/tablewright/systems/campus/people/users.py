@@ -85,6 +85,8 @@ class Users:
         user = self._of(login)
         if user is None:
             user = self._enter_first(login)
+        if user.erased_at is not None:
+            raise Forbidden("ERASED", "This account and its files were erased.")
         if user.status == "suspended":
             raise Forbidden("SUSPENDED", SUSPENDED)
         return self._refreshed(user, login)
@@ -120,7 +122,12 @@ class Users:
         if not known.invited:
             raise Conflict("EMAIL_EXISTS", "Another account has this e-mail address.", "email")
         after = known.model_copy(
-            update={"invited": False, "role": role_of(login), "last_login_at": self._repository.now()}
+            update={
+                "invited": False,
+                "login": login.subject,
+                "role": role_of(login),
+                "last_login_at": self._repository.now(),
+            }
         )
         write = d.users.change(known, after)
         with self._repository.translated("USER"):
