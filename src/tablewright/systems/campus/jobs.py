@@ -42,7 +42,7 @@ FILES: tuple[Job[Campus], ...] = (
     Job("downloads", timedelta(seconds=5), flush_downloads, "Adds new downloads to the counts of their files."),
     Job("trash", timedelta(hours=6), remove_deleted, "Removes files that were deleted 30 days ago."),
     Job("leftover bytes", timedelta(days=1), remove_ownerless, "Removes bytes of uploads that a crash interrupted."),
-    Job("quotas", timedelta(minutes=10), recount_quotas, "Compares the used storage of each user with their files, daily."),
+    Job("quotas", timedelta(minutes=10), recount_quotas, "Compares each user's used storage with their files, daily."),
 )
 
 
@@ -124,7 +124,7 @@ def run_tasks(campus: Campus) -> int:
 
 
 TASKS: tuple[Job[Campus], ...] = (
-    Job("tasks", timedelta(seconds=5), run_tasks, "Scans new files, ends uploads that were given up, and other delayed work."),
+    Job("tasks", timedelta(seconds=5), run_tasks, "Scans new files, ends abandoned uploads, and other delayed work."),
 )
 
 JOBS: tuple[Job[Campus], ...] = (*TASKS, *FILES, *SHARING, *COURSES, *PEOPLE)

@@ -229,7 +229,10 @@ class Upload(Value):
 
 
 class Share(Value):
-    """A file or folder for one recipient: a user, an address (`EMAIL#hash`), a team (`TEAM#id`) or a course (`COURSE#id`)."""
+    """A file or folder for one recipient.
+
+    That is a user, an address (`EMAIL#hash`), a team (`TEAM#id`) or a course (`COURSE#id`).
+    """
 
     file_id: str
     shared_with_user_id: str
@@ -285,7 +288,7 @@ class Link(Value):
 
 
 class LatePenalty(Value):
-    """What being late costs: `percent` for each started `unit`, at most `most`, never below `floor` per cent of the points."""
+    """What being late costs: `percent` for each started `unit`, at most `most`; `floor` per cent of the points stay."""
 
     percent: Points = Decimal(0)
     unit: Literal["hour", "day"] = "day"
@@ -506,7 +509,7 @@ class Submission(Value):
     statement_agreed: str | None = None
     comments: str | None = None
     idempotency_key: str | None = None
-    # What was marked: `score` before the late penalty, `grade` after it. For a team with a grade each: `scores`, `grades`.
+    # What was marked: `score` before the late penalty, `grade` after it; `scores`, `grades` of a team with one each.
     score: Points | None = None
     grade: Points | None = None
     max_grade: Points | None = None
@@ -600,7 +603,7 @@ class Mark(Value):
 
 
 class Comment(Value):
-    """A comment at a place: a line of a text, a position on a page of a PDF, or on an image (0 to 1 from the top left)."""
+    """A comment at a place: a line, or a position on a page of a PDF or on an image (0 to 1 from the top left)."""
 
     submission_id: str
     comment_id: str

@@ -118,6 +118,7 @@ def seed(campus: Campus, progress: Progress) -> None:
     for done, (what, make) in enumerate(steps):
         progress(done, len(steps), f"Campus Cloud: {what}")
         make()
+        jobs.run_tasks(past)
     clock.now = today
     for _ in range(5):
         jobs.run_tasks(past)
