@@ -31,9 +31,9 @@ from tablewright.systems.campus.courses.submission_counts import SubmissionCount
 from tablewright.systems.campus.courses.submissions import Submissions
 from tablewright.systems.campus.courses.teams import Teams
 from tablewright.systems.campus.files.download_counts import DownloadCounts
+from tablewright.systems.campus.files.file_lists import Listing
 from tablewright.systems.campus.files.folders import Folders
 from tablewright.systems.campus.files.library import Library
-from tablewright.systems.campus.files.listing import Listing
 from tablewright.systems.campus.files.previews import Previews
 from tablewright.systems.campus.files.purge import Purge
 from tablewright.systems.campus.files.recount import Recount

@@ -26,7 +26,7 @@ from tests.systems.talk import at_once
 from tablewright.edge.errors import CallerError
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus import jobs
-from tablewright.systems.campus.files.listing import TRASH, Wanted
+from tablewright.systems.campus.files.file_lists import TRASH, Wanted
 from tablewright.systems.campus.files.purge import Purge
 from tablewright.systems.campus.model import File, Share, Upload, User
 

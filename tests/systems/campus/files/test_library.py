@@ -13,8 +13,8 @@ from tests.systems.talk import at_once
 
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus import jobs
+from tablewright.systems.campus.files.file_lists import TRASH, Listed, Wanted
 from tablewright.systems.campus.files.folders import MAX_DEPTH
-from tablewright.systems.campus.files.listing import TRASH, Listed, Wanted
 from tablewright.systems.campus.model import File, Folder, Share, User
 
 

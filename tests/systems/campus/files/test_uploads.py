@@ -13,7 +13,7 @@ from tests.systems.talk import at_once
 from tablewright.kit.objects.store import PART_SIZE
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.files import uploads as module
-from tablewright.systems.campus.files.listing import Wanted
+from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.model import File
 
 

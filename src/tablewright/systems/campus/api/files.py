@@ -39,7 +39,7 @@ from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.api.parts import PartDigest, receive_part
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.errors import Gone
-from tablewright.systems.campus.files.listing import ANYWHERE, TRASH, Sort, Wanted
+from tablewright.systems.campus.files.file_lists import ANYWHERE, TRASH, Sort, Wanted
 from tablewright.systems.campus.model import File, Folder, User
 
 

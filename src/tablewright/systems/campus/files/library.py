@@ -3,7 +3,7 @@
 Must hold: only the owner moves, deletes and restores; a writer also edits description and tags (CC-D32). A file that
 was deleted is 410, one that is quarantined is 423 for everybody, and bytes that no scanner has found clean are for
 their owner alone. What is deleted stays for 30 days, and its bytes as long as a submission holds them (CC-D18).
-Elsewhere: lists in other orders (listing.py), new bytes (uploads.py, versions.py), the end of the trash (purge.py),
+Elsewhere: lists in other orders (file_lists.py), new bytes (uploads.py, versions.py), the end of the trash (purge.py),
 shares (sharing/access_check.py), how often a file was downloaded (download_counts.py).
 """
 

@@ -15,8 +15,8 @@ from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import here
 from tablewright.systems.campus.access import Me
+from tablewright.systems.campus.files.file_lists import ANYWHERE, TRASH, Listed, Sort, Wanted
 from tablewright.systems.campus.files.folders import Tree
-from tablewright.systems.campus.files.listing import ANYWHERE, TRASH, Listed, Sort, Wanted
 from tablewright.systems.campus.model import File, FileVersion, Folder, User
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 from tablewright.systems.campus.pages.preview_cards import card_of
