@@ -15,7 +15,7 @@ from tablewright.pages.forms import Asked, Form, FormWrong, Posted
 from tablewright.systems.campus.access import StaffSeat, StaffSubmission
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.seats import AssignmentSeat, SubmissionSeat
-from tablewright.systems.campus.files.listing import Wanted
+from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grading.comments import Place
 from tablewright.systems.campus.grading.disclosure import for_staff, is_anonymous
 from tablewright.systems.campus.grading.mark_entries import MarkEntry

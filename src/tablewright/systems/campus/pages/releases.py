@@ -13,7 +13,7 @@ from tablewright.pages.forms import Form, Posted
 from tablewright.systems.campus.access import InstructorAssignment, StaffAssignment, StaffSubmission
 from tablewright.systems.campus.api.worksheets import uploaded, worksheet_csv, worksheet_zip
 from tablewright.systems.campus.courses.seats import AssignmentSeat
-from tablewright.systems.campus.files.listing import Wanted
+from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grading.disclosure import for_staff
 from tablewright.systems.campus.grading.release import is_released
 from tablewright.systems.campus.grading.worksheet import Line

@@ -12,7 +12,7 @@ from tablewright.systems.campus.api.submissions import receipt_of, seen
 from tablewright.systems.campus.courses.parts import MOST_PARTS, NewPart
 from tablewright.systems.campus.courses.seats import AssignmentSeat
 from tablewright.systems.campus.courses.standing import standing_of
-from tablewright.systems.campus.files.listing import Wanted
+from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.model import Draft
 from tablewright.systems.campus.pages.assignments import assignment_crumbs, assignment_path
 from tablewright.systems.campus.pages.courses import late_words
