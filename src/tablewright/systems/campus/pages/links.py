@@ -159,7 +159,8 @@ def _public(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
         _remember(pages, response, link, token)
         return response
 
-    @router.get("/open/{token}/files/{file_id}/download", dependencies=pace)
+    # A POST: what reads links ahead, such as a mail program, must not use up a download.
+    @router.post("/open/{token}/files/{file_id}/download", dependencies=pace)
     def download(request: Request, caller: Caller, token: str, file_id: str) -> Response:
         link, opened = visit(request, token)
         if opened is None:
