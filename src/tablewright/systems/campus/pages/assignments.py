@@ -22,7 +22,7 @@ from tablewright.systems.campus.api.submissions import seen
 from tablewright.systems.campus.courses.dates import dates_of
 from tablewright.systems.campus.courses.seats import AssignmentSeat, Seat
 from tablewright.systems.campus.courses.standing import standing_of
-from tablewright.systems.campus.files.listing import Wanted
+from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.model import Assignment, Audience, Override
 from tablewright.systems.campus.pages.assignment_form import (
     POLICIES,
@@ -86,7 +86,7 @@ def _add_page(router: APIRouter, pages: CampusPages) -> None:
             mine=[seen(campus, seat, given, each) for each in reversed(mine)],
             files=[campus.repository.file(file_id) for file_id in shown.attachments],
             count=campus.assignments.count(given.assignment_id) if seat.is_staff else 0,
-            policies=dict(POLICIES),
+            late_work=_late_words(given),
             types=_type_words(given),
             zone=seat.user.time_zone if standing is not None else seat.course.time_zone,
         )
@@ -106,6 +106,17 @@ def _add_page(router: APIRouter, pages: CampusPages) -> None:
 def _type_words(assignment: Assignment) -> str:
     names = dict(TYPES)
     return ", ".join(names.get(each, each) for each in assignment.allowed_file_types) or "any file"
+
+
+def _late_words(assignment: Assignment) -> str:
+    """What becomes of late work, in one line."""
+    costs = assignment.late_penalty
+    if assignment.late_policy == "reject":
+        return "Not accepted"
+    if assignment.late_policy == "accept":
+        return "Accepted, and marked as late"
+    most = min(costs.most, 100 - costs.floor)
+    return f"Costs {costs.percent:f} % for each started {costs.unit}, at most {most:f} %"
 
 
 # --- the editor ---
