@@ -89,6 +89,7 @@ def _add_queue(router: APIRouter, pages: CampusPages) -> None:
             assignments=[_progress(campus, each) for each in known.values() if each.status != "draft"],
             regrades=len(campus.regrades.queue(course_id, "open", reader, 50).items),
             tones=STATE_TONES,
+            now=now,
             zone=seat.user.time_zone,
         )
 
@@ -259,6 +260,7 @@ def _page(
         place=place,
         plain=plain,
         tones=STATE_TONES,
+        now=now,
         at=mark_path(row.submission_id),
         assignment_path=assignment_path(assignment.assignment_id),
         zone=found.seat.user.time_zone,
