@@ -19,7 +19,10 @@ SYSTEMS = ("campus", "parental", "portal", "travel")
 SIGN_IN = ("GET sign-in", "POST sign-in", "GET sign-in/code", "POST sign-in/code")
 SEARCH = "GET search"  # finds what the caller may see
 PUBLIC_PAGES = {
-    "campus": (*SIGN_IN, SEARCH),
+    "campus": (
+        *SIGN_IN, SEARCH, "GET open/{token}", "POST open/{token}", "POST open/{token}/files/{file_id}/download",
+        "GET send/{token}",
+    ),
     "parental": (*SIGN_IN, SEARCH),
     "portal": (
         *SIGN_IN, SEARCH, "GET", "GET campaigns/{code}", "GET checkout", "POST checkout", "POST checkout/total",
@@ -32,7 +35,13 @@ PUBLIC_PAGES = {
     ),
 }  # fmt: skip
 PUBLIC_API = {
-    "campus": ("GET v1/objects/{signed}",),
+    "campus": (
+        "GET v1/objects/{signed}", "GET v1/previews/{signed}", "GET v1/public/links/{token}",
+        "GET v1/public/links/{token}/files/{file_id}/content", "GET v1/drops/{token}", "POST v1/drops/{token}/senders",
+        "GET v1/drops/{token}/files", "POST v1/drops/{token}/uploads", "GET v1/drops/{token}/uploads/{upload_id}",
+        "PUT v1/drops/{token}/uploads/{upload_id}/parts/{number}", "DELETE v1/drops/{token}/uploads/{upload_id}",
+        "POST v1/drops/{token}/uploads/{upload_id}:complete",
+    ),
     "parental": (),
     "portal": (
         "GET v1.0/campaigns", "GET v1.0/campaigns/{code}", "GET v1.0/products", "GET v1.0/products/{id}",

@@ -60,7 +60,7 @@ from tablewright.systems.campus.sharing.access_check import FileAccess
 from tablewright.systems.campus.sharing.addressees import Addressees
 from tablewright.systems.campus.sharing.drops import Drops
 from tablewright.systems.campus.sharing.links import Links
-from tablewright.systems.campus.sharing.pending import claim_pending
+from tablewright.systems.campus.sharing.pending import claim_pending, has_pending
 from tablewright.systems.campus.sharing.received import ReceivedShares
 from tablewright.systems.campus.sharing.share_jobs import ShareJobs
 from tablewright.systems.campus.sharing.shares import Shares
@@ -157,6 +157,7 @@ def open_campus(
     purge = Purge(repository, objects, library, settings)
     links = Links(repository, file_access, settings, secret, url)
     users.on_first_login.append(lambda user: claim_pending(repository, user))
+    users.also_admitted.append(lambda address: has_pending(repository, address))
     courses = Courses(repository, users)
     teams = Teams(repository, courses)
     assignments, owners = Assignments(repository, teams), Owners(repository, teams)

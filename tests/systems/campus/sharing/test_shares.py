@@ -217,6 +217,8 @@ def test_an_address_without_an_account_gets_a_mail_and_no_key_names_it(shared: S
     [mail] = shared.mails("new.person@university.edu")
     assert "Sign in with the address new.person@university.edu" in mail
     assert has_pending(shared.at.campus.repository, "new.person@university.edu")
+    admits = shared.at.campus.users.admits
+    assert (admits("NEW.person@university.edu"), admits("other@university.edu")) == (True, False)
 
 
 def test_a_share_that_was_made_while_its_recipient_signed_up_is_not_lost(shared: Shared) -> None:
@@ -270,6 +272,25 @@ def test_an_owner_is_told_once_that_a_share_has_ended_by_the_job_or_by_the_strea
     follower.run_once()
     assert shared.notices(ada)[0] == "“b.txt” is no longer shared with cy: the share has ended."
     assert len(shared.notices(ada)) == 2
+
+
+def test_statistics_count_each_share_once_also_one_that_was_claimed(shared: Shared) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    follower = shared.at.campus.share_jobs.consumer()
+    follower.create_tables()
+    shared.share(ada, shared.file(ada), bob.email, "later@campus.example")
+    later = shared.user("later")
+    follower.run_once()
+    counts = [shared.at.again(user).statistics for user in (ada, bob, later)]
+    assert [(one.files_shared, one.files_received) for one in counts] == [(2, 0), (0, 1), (0, 1)]
+
+
+def test_the_shares_of_a_folder_go_with_it(shared: Shared) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    folder = shared.at.campus.folders.create(ada, "Notes")
+    [share] = shared.share(ada, folder, bob.email)
+    shared.at.campus.library.trash_folder(ada, folder.folder_id)
+    assert shared.row(share) is None
 
 
 def test_shares_with_people_who_are_gone_for_90_days_are_removed(shared: Shared) -> None:

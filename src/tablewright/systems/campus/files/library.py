@@ -224,7 +224,8 @@ class Library:
             for file in list(self._repository.db.all(d.files_in_place(place=folder.folder_id))):
                 self.trash(user, file.file_id)
                 count += 1
-        self._folders.remove(user, folder_id)
+        for gone in self._folders.remove(user, folder_id):
+            self._access.forget(gone.folder_id)
         return count
 
     # --- submissions ---

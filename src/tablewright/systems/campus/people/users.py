@@ -32,6 +32,7 @@ class Users:
     def __init__(self, repository: Repository, settings: Settings) -> None:
         self._repository, self._settings = repository, settings
         self.on_first_login: list[Callable[[User], object]] = []
+        self.also_admitted: list[Callable[[str], bool]] = []
 
     # --- reads ---
 
@@ -70,13 +71,15 @@ class Users:
         )
 
     def admits(self, email: str) -> bool:
-        """Whether this address may sign up: it is on a roster, or in a domain of the campus."""
+        """Whether this address may sign up: on a roster, in a domain of the campus, or with a share that waits."""
         try:
             address = normalise_address(email)
         except NotAnAddress:
             return False
         domain = address.rpartition("@")[2].lower()
-        return domain in self._settings.domains or self._repository.user_of(address) is not None
+        if domain in self._settings.domains or self._repository.user_of(address) is not None:
+            return True
+        return any(admits(address) for admits in self.also_admitted)
 
     # --- sign-in ---
 

@@ -19,7 +19,7 @@ from tablewright.systems.campus.model import File, Folder, Share, User
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.settings import Settings
 from tablewright.systems.campus.sharing import recipients
-from tablewright.systems.campus.sharing.ended_rows import even_ended
+from tablewright.systems.campus.sharing.ended_rows import all_even_ended, even_ended
 
 MAX_DEPTH = 50  # more than a folder can have; ends the walk if rows are damaged
 
@@ -63,6 +63,11 @@ class FileAccess:
             self._repository.db.write(update.at(lambda s: s.last_accessed_at).set(now))
         except Missing:  # it ended, or was claimed by its recipient, at this moment
             return
+
+    def forget(self, target_id: str) -> None:
+        """Remove the shares of something that was deleted for good."""
+        for share in list(self._repository.db.all(all_even_ended(d.shares_of_file(file_id=target_id)))):
+            self._repository.db.write(d.shares.discard(share.file_id, share.shared_with_user_id))
 
     def refuse_locked(self, file: File) -> None:
         """423 for bytes that only their owner may have: infected, or not scanned yet (CC-D6)."""

@@ -14,6 +14,7 @@ from tablewright.systems.campus.model import Enrolment, User
 from tablewright.systems.campus.repository import Repository
 
 EMAIL, COURSE, TEAM = "EMAIL#", "COURSE#", "TEAM#"
+NOT_USERS = (EMAIL, COURSE, TEAM)
 
 
 def of_address(address: str) -> str:

@@ -6,8 +6,9 @@ Must hold: each may be run again and in several processes; a notice is written o
 from collections.abc import Iterator
 from datetime import timedelta
 
+from tablewright.design import Write
 from tablewright.kit.tasks import Finished
-from tablewright.mapping import Change, Consumer
+from tablewright.mapping import Change, Consumer, Missing
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus import rules
 from tablewright.systems.campus.model import Share, Task, User
@@ -83,9 +84,27 @@ class ShareJobs:
         return Consumer(self._repository.db, (d.shares,), d.shares_table.table.name, "shares", self.on_change)
 
     def on_change(self, change: Change[Share]) -> None:
-        """A share that TTL has removed before the job came to it (CC-D10)."""
+        """Count a new share; tell the owner of one that TTL has removed before the job came to it (CC-D10)."""
+        if change.kind == "INSERT" and change.after is not None:
+            self._count(change.after)
         if change.kind == "REMOVE" and change.by_ttl and change.before is not None:
             self._tell_ended(change.before)
+
+    def _count(self, share: Share) -> None:
+        """In the statistics of both. A share that its recipient claims at a first sign-in counts once."""
+        owner = d.users.update(share.owner_id).at(lambda user: user.statistics.files_shared).add(1)
+        self._add(owner, f"share-made/{share.share_id}")
+        if not share.shared_with_user_id.startswith(recipients.NOT_USERS):
+            to = d.users.update(share.shared_with_user_id)
+            self._add(
+                to.at(lambda user: user.statistics.files_received).add(1), f"share-received/{share.share_id}"
+            )
+
+    def _add(self, write: Write[User], once: str) -> None:
+        try:
+            self._repository.db.write(write, once=once)
+        except Missing:  # erased since
+            return
 
     def _tell_ended(self, share: Share) -> bool:
         if share.expires_at is None or rules.share_status(share, self._repository.now()) != "expired":
