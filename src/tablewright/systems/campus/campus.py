@@ -30,6 +30,7 @@ from tablewright.systems.campus.courses.roster import Roster
 from tablewright.systems.campus.courses.submission_counts import SubmissionCounts
 from tablewright.systems.campus.courses.submissions import Submissions
 from tablewright.systems.campus.courses.teams import Teams
+from tablewright.systems.campus.courses.withdrawals import Withdrawals
 from tablewright.systems.campus.files.download_counts import DownloadCounts
 from tablewright.systems.campus.files.file_lists import Listing
 from tablewright.systems.campus.files.folders import Folders
@@ -60,7 +61,7 @@ from tablewright.systems.campus.sharing.access_check import FileAccess
 from tablewright.systems.campus.sharing.addressees import Addressees
 from tablewright.systems.campus.sharing.drops import Drops
 from tablewright.systems.campus.sharing.links import Links
-from tablewright.systems.campus.sharing.pending import claim_pending, has_pending
+from tablewright.systems.campus.sharing.pending_shares import claim_pending, has_pending
 from tablewright.systems.campus.sharing.received import ReceivedShares
 from tablewright.systems.campus.sharing.share_jobs import ShareJobs
 from tablewright.systems.campus.sharing.shares import Shares
@@ -108,6 +109,7 @@ class Campus:
     owners: Owners
     drafts: Drafts
     submissions: Submissions
+    withdrawals: Withdrawals
     late_updates: LateUpdates
     reminders: Reminders
     submission_counts: SubmissionCounts
@@ -199,6 +201,7 @@ def open_campus(
         owners=owners,
         drafts=drafts,
         submissions=Submissions(repository, library, owners, parts, drafts),
+        withdrawals=Withdrawals(repository, library, owners),
         late_updates=LateUpdates(repository),
         reminders=Reminders(repository, notifier, teams),
         submission_counts=SubmissionCounts(repository, assignments),

@@ -261,7 +261,7 @@ def test_the_members_of_a_submission_stay_when_the_team_changes(lesson: Class) -
 def test_a_withdrawn_attempt_is_a_draft_again_and_its_number_is_free(lesson: Class) -> None:
     assignment, file = lesson.assignment(max_submissions=1), lesson.file("u1", PDF)
     made = lesson.submit("u1", assignment, file_part(file), key="a-key-of-mine")
-    draft = lesson.campus.submissions.withdraw(lesson.seat("u1"), assignment, made)
+    draft = lesson.campus.withdrawals.withdraw(lesson.seat("u1"), assignment, made)
     assert draft.parts == made.parts
     assert lesson.row(made) is None
     assert lesson.campus.repository.file(file.file_id).held_by == []
@@ -276,10 +276,10 @@ def test_after_the_deadline_only_staff_takes_an_attempt_back(lesson: Class) -> N
     made = lesson.submit("u1", assignment)
     lesson.at.clock.move(assignment.due_date + timedelta(seconds=1) - lesson.now())
     with refuses("DEADLINE_PASSED"):
-        lesson.campus.submissions.withdraw(lesson.seat("u1"), assignment, made)
+        lesson.campus.withdrawals.withdraw(lesson.seat("u1"), assignment, made)
     with refuses("STAFF_ONLY"):
-        lesson.campus.submissions.set_back(lesson.seat("u1"), made)
-    lesson.campus.submissions.set_back(lesson.seat(), made, "wrong file")
+        lesson.campus.withdrawals.set_back(lesson.seat("u1"), made)
+    lesson.campus.withdrawals.set_back(lesson.seat(), made, "wrong file")
     actions = [entry.action for entry in lesson.at.db.all(d.audit.of(f"submission:{made.submission_id}"))]
     assert sorted(actions) == ["set back to draft", "submitted"]
 
@@ -288,13 +288,13 @@ def test_only_the_last_attempt_that_is_not_marked_can_be_taken_back(lesson: Clas
     assignment = lesson.assignment()
     first, second = lesson.submit("u1", assignment), lesson.submit("u1", assignment)
     with refuses("NOT_LAST"):
-        lesson.campus.submissions.withdraw(lesson.seat("u1"), assignment, first)
+        lesson.campus.withdrawals.withdraw(lesson.seat("u1"), assignment, first)
     stored = lesson.row(second)
     assert stored is not None
     graded = stored.model_copy(update={"status": "graded"})
     lesson.at.db.write(d.submissions.move(stored, graded, by="staff"))
     with refuses("ALREADY_MARKED"):
-        lesson.campus.submissions.withdraw(lesson.seat("u1"), assignment, second)
+        lesson.campus.withdrawals.withdraw(lesson.seat("u1"), assignment, second)
 
 
 def test_withdrawing_and_submitting_at_once_leaves_as_many_rows_as_the_counter_says(lesson: Class) -> None:
@@ -302,7 +302,7 @@ def test_withdrawing_and_submitting_at_once_leaves_as_many_rows_as_the_counter_s
     made = lesson.submit("u1", assignment)
     seat, service = lesson.seat("u1"), lesson.campus.submissions
     work = [
-        *(lambda: service.withdraw(seat, assignment, made) for _ in range(3)),
+        *(lambda: lesson.campus.withdrawals.withdraw(seat, assignment, made) for _ in range(3)),
         *(lambda: service.submit(seat, assignment, parts=[text()]) for _ in range(4)),
     ]
     refusals = [each for each in at_once(work, 7) if isinstance(each, Exception)]
@@ -333,7 +333,7 @@ def test_late_days_are_taken_once_and_given_back(lesson: Class) -> None:
     lesson.at.later(days=1)
     last = lesson.submit("u1", assignment)
     assert (last.late_days_used, used()) == (2, 2)
-    lesson.campus.submissions.set_back(lesson.seat(), last)
+    lesson.campus.withdrawals.set_back(lesson.seat(), last)
     assert used() == 1
     lesson.campus.assignments.change(
         lesson.seat(), assignment.assignment_id, {"due_date": assignment.due_date + timedelta(days=5)}

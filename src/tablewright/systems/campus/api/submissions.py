@@ -192,12 +192,12 @@ def _add_submissions(api: APIRouter, campus: Campus) -> None:
     @api.post("/submissions/{submission_id}:withdraw", response_model_exclude_none=True)
     def withdraw(found: OpenSubmission) -> Draft:
         """Take the last attempt back until it is due; its parts are a draft again."""
-        return service.withdraw(found.seat, found.assignment, found.submission)
+        return campus.withdrawals.withdraw(found.seat, found.assignment, found.submission)
 
     @api.post("/submissions/{submission_id}:set-back", response_model_exclude_none=True)
     def set_back(body: SetBack, found: StaffSubmission) -> Draft:
         """Staff makes the last attempt a draft again."""
-        return service.set_back(found.seat, found.submission, body.reason)
+        return campus.withdrawals.set_back(found.seat, found.submission, body.reason)
 
     @api.get("/submissions/{submission_id}/parts/{part_id}/content")
     def get_content(request: Request, found: OpenSubmission, part_id: str) -> Response:

@@ -5,8 +5,8 @@ dates were read, the counter to be n, and number n+1 to be free; with it the byt
 the receipt of the request is kept. So numbers have no gaps, the maximum is exact, and a repeated request makes nothing.
 A team has one counter. A member's submission names the attempt that the member saw: if a teammate made that attempt in
 the meantime and it is not being marked, the parts are added to it, so both are in and one attempt is used (CC-S16).
-Withdrawing the last attempt, or setting it back, makes its parts a draft again and gives the attempt back.
-Elsewhere: drafts (drafts.py), parts (parts.py), the dates that apply (owners.py).
+Elsewhere: drafts (drafts.py), parts (parts.py), the dates that apply (owners.py), taking an attempt back
+(withdrawals.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.drafts import MOST_COMMENTS, Drafts
 from tablewright.systems.campus.courses.lateness import Lateness, lateness
 from tablewright.systems.campus.courses.owners import Owner, Owners
-from tablewright.systems.campus.courses.parts import MOST_PARTS, NewPart, Parts, first_file, refuse_count
+from tablewright.systems.campus.courses.parts import NewPart, Parts, first_file, refuse_count
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.errors import Changed, Gone
 from tablewright.systems.campus.files.library import Library
@@ -36,7 +36,7 @@ from tablewright.systems.campus.model import (
 )
 from tablewright.systems.campus.repository import Repository
 
-_RACES = (AlreadyExists, ConditionNotMet, Missing, Stale)
+RACES = (AlreadyExists, ConditionNotMet, Missing, Stale)
 # In a rush one student's requests meet only each other; the team or the file may be changed by others too.
 _ATTEMPTS = 40
 
@@ -147,7 +147,7 @@ class Submissions:
             return self._repository.retried(
                 None,
                 lambda: self._attempt(request, assignment.assignment_id, student.user_id),
-                on=_RACES,
+                on=RACES,
                 attempts=_ATTEMPTS,
             )
         except CallerError:
@@ -295,91 +295,6 @@ class Submissions:
         )
         return submission if kept is None else self._kept(kept)
 
-    # --- take back ---
-
-    def withdraw(self, seat: Seat, assignment: Assignment, submission: Submission) -> Draft:
-        """The student or team takes the last attempt back, before the deadline; its parts are a draft again."""
-        student = self._owners.student(seat)
-        if seat.user.user_id != submission.student_id and seat.user.user_id not in submission.member_ids:
-            raise Forbidden("NOT_YOURS", "Only its authors can withdraw a submission.")
-        owner = self._owners.of(assignment, student)
-        if lateness(assignment, owner.dates.due, self._repository.now()).is_late:
-            raise Refused("DEADLINE_PASSED", "A submission can be withdrawn until it is due.")
-        return self._taken_back(seat, submission, "withdrawn")
-
-    def set_back(self, seat: Seat, submission: Submission, reason: str | None = None) -> Draft:
-        """Staff makes the last attempt a draft again, so that it can be corrected."""
-        seat.refuse_students()
-        return self._taken_back(seat, submission, "set back to draft", reason)
-
-    def _taken_back(
-        self, seat: Seat, submission: Submission, action: str, reason: str | None = None
-    ) -> Draft:
-        key = submission.assignment_id, submission.owner_id
-
-        def attempt() -> Draft:
-            found = self._repository.db.one(
-                d.submissions.get(*key, submission.submission_number), consistent=True
-            )
-            before = self._repository.found(found, "SUBMISSION")
-            attempts = self._repository.db.one(d.attempts.get(*key), consistent=True)
-            if before.submission_id != submission.submission_id or attempts is None:
-                raise Changed()
-            if attempts.attempts != before.submission_number:
-                raise Conflict("NOT_LAST", "Only the last attempt can be taken back.")
-            if before.status != "submitted":
-                raise Conflict("ALREADY_MARKED", "This attempt is marked already.")
-            draft, write = self._draft_again(before)
-            entry = self._repository.audit(
-                f"submission:{before.submission_id}", action, seat.actor, before, None, reason
-            )
-            self._repository.db.write(
-                d.submissions.delete(before),
-                d.attempts.upsert(attempts).at(lambda a: a.attempts).add(-1)
-                .when(lambda a: a.attempts == before.submission_number),
-                write,
-                *self._released(before),
-                *(d.member_entries.discard(*key, before.submission_number, member) for member in _others(before)),
-                *self._days_back(before),
-                entry,
-            )  # fmt: skip
-            return write.item or draft
-
-        return self._repository.retried(None, attempt, on=_RACES)
-
-    def _draft_again(self, submission: Submission) -> tuple[Draft, Write[Any]]:
-        key = submission.assignment_id, submission.owner_id
-        before = self._repository.db.one(d.drafts.get(*key), consistent=True)
-        kept = before.parts if before is not None else []
-        known = {part.part_id for part in kept}
-        parts = [*(part for part in submission.parts if part.part_id not in known), *kept][:MOST_PARTS]
-        after = Draft(
-            assignment_id=key[0],
-            owner_id=key[1],
-            parts=parts,
-            comments=before.comments if before is not None and before.comments else submission.comments,
-            updated_at=self._repository.now(),
-            version=before.version if before is not None else 1,
-        )
-        return after, d.drafts.create(after) if before is None else d.drafts.change(before, after)
-
-    def _released(self, submission: Submission) -> list[Write[Any]]:
-        ids = dict.fromkeys(part.file_id for part in submission.parts if part.file_id is not None)
-        files = [self._repository.file(file_id) for file_id in ids]
-        return [self._library.unhold(file, submission.submission_id) for file in files]
-
-    def _days_back(self, submission: Submission) -> list[Write[Any]]:
-        """Late days back that no earlier attempt needs."""
-        rows = self._owners.submissions(submission.assignment_id, submission.owner_id)
-        needed = max(
-            (row.late_days_used for row in rows if row.submission_id != submission.submission_id), default=0
-        )
-        days = submission.late_days_used - needed
-        seat = submission.student_id, submission.course_id
-        if days <= 0 or self._repository.enrolment(*seat) is None:
-            return []
-        return [d.enrolments.update(*seat).at(lambda e: e.late_days_used).add(-days)]
-
     # --- parts of a transaction ---
 
     def _submission(
@@ -472,7 +387,7 @@ def _same_members(owner: Owner) -> list[Write[Any]]:
     ]
 
 
-def _others(submission: Submission) -> list[str]:
+def other_members(submission: Submission) -> list[str]:
     return [member for member in submission.member_ids if member != submission.student_id]
 
 
@@ -488,5 +403,5 @@ def _entries(submission: Submission) -> list[Write[Any]]:
                 submitted_at=submission.submitted_at,
             )
         )
-        for member in _others(submission)
+        for member in other_members(submission)
     ]

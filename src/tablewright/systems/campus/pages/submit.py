@@ -165,7 +165,7 @@ def _add_receipt(router: APIRouter, pages: CampusPages) -> None:
     @router.post("/submissions/{submission_id}/withdraw")
     def withdraw(found: OpenSubmission) -> Response:
         try:
-            campus.submissions.withdraw(found.seat, found.assignment, found.submission)
+            campus.withdrawals.withdraw(found.seat, found.assignment, found.submission)
         except CallerError as mistake:
             return pages.console.go(receipt_path(found.submission.submission_id), mistake.message, "bad")
         said = "Withdrawn. Its parts are here again; submit them before the deadline."
@@ -174,7 +174,7 @@ def _add_receipt(router: APIRouter, pages: CampusPages) -> None:
     @router.post("/submissions/{submission_id}/set-back")
     def set_back(found: StaffSubmission) -> Response:
         try:
-            campus.submissions.set_back(found.seat, found.submission)
+            campus.withdrawals.set_back(found.seat, found.submission)
         except CallerError as mistake:
             return pages.console.go(receipt_path(found.submission.submission_id), mistake.message, "bad")
         path = assignment_path(found.assignment.assignment_id)
