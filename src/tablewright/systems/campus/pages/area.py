@@ -77,5 +77,11 @@ def campus_area(campus: Campus, console: Console, who: FindPrincipal) -> Area:
         search=finder(campus),
         finds="a file, a course or an assignment",
         admits=campus.users.admits,
-        also=((f"{HOME}/folders", "files"), (f"{HOME}/shares", "shared")),
+        also=(
+            (f"{HOME}/folders", "files"),
+            (f"{HOME}/shares", "shared"),
+            (f"{HOME}/assignments", "courses"),
+            (f"{HOME}/submissions", "courses"),
+            (f"{HOME}/regrades", "courses"),
+        ),
     )

@@ -13,7 +13,7 @@ from tablewright.pages.forms import Asked, Form, FormWrong, Posted
 from tablewright.systems.campus.access import CourseSeat, InstructorSeat, StaffSeat
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.grading.gradebook import Sheet, share_of
-from tablewright.systems.campus.model import Course, GradeGroup, GradeLetter
+from tablewright.systems.campus.model import Assignment, Course, GradeGroup, GradeLetter
 from tablewright.systems.campus.pages.courses import course_crumbs, course_path, course_tabs
 from tablewright.systems.campus.pages.grades import grade_path
 from tablewright.systems.campus.pages.marks import mark_path, plain
@@ -51,6 +51,7 @@ def _add_sheet(router: APIRouter, pages: CampusPages) -> None:
             seat=seat,
             course=seat.course,
             sheet=sheet,
+            columns=[(_heading(each), "number") for each in sheet.assignments],
             chosen=chosen,
             chart=distribution_chart(sheet, chosen.assignment_id if chosen else None),
             words=STATE_WORDS,
@@ -63,6 +64,12 @@ def _add_sheet(router: APIRouter, pages: CampusPages) -> None:
     def gradebook_csv(seat: StaffSeat) -> Response:
         text = campus.gradebook.csv(seat.course)
         return download(text, "campus", f"{seat.course.course_id}-gradebook", campus.repository.now(), "csv")
+
+
+def _heading(assignment: Assignment) -> str:
+    """A title that leaves room for others, and the points."""
+    title = assignment.title if len(assignment.title) <= 28 else assignment.title[:27].rstrip() + "…"
+    return f"{title} ({plain(assignment.points)})" if assignment.points is not None else title
 
 
 def distribution_chart(sheet: Sheet, assignment_id: str | None) -> Markup:

@@ -78,7 +78,8 @@ def _page(
     return pages.page(
         request,
         "regrade",
-        title=f"Regrade request: {found.assignment.title}",
+        title="Regrade request",
+        assignment=found.assignment,
         crumbs=assignment_crumbs(AssignmentSeat(found.seat, found.assignment)),
         seat=found.seat,
         submission=found.submission,
