@@ -85,7 +85,7 @@ class Step(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Entities that have something of a subject and are no part of it, with the reason."""
+    """Entities that have something of a subject and are not a part of it, with the reason."""
 
     of: Sequence[Entity[Any, Any]]
     reason: str

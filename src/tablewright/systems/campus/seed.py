@@ -137,7 +137,7 @@ class _Clock:
 
 
 class _Making:
-    """The steps, each of which skips what is there already."""
+    """The steps, each of which skips what exists already."""
 
     def __init__(self, campus: Campus, clock: _Clock, today: datetime) -> None:
         self.campus, self.clock = campus, clock

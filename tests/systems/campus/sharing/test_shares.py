@@ -18,7 +18,7 @@ from tablewright.systems.campus import rules
 from tablewright.systems.campus.model import Share
 from tablewright.systems.campus.sharing import recipients
 from tablewright.systems.campus.sharing.addressees import RecipientName
-from tablewright.systems.campus.sharing.pending import claim_pending, has_pending
+from tablewright.systems.campus.sharing.pending_shares import claim_pending, has_pending
 
 
 @pytest.fixture

@@ -211,7 +211,7 @@ def _add_own(api: APIRouter, campus: Campus) -> None:
 
 
 def by_link(request: Request, caller: Principal) -> str:
-    """Limits for a link, whoever calls: a password cannot be tried from many networks either."""
+    """Limits for a link, from anywhere: a password cannot be tried from many networks either."""
     return token_digest(str(request.path_params.get("token", "")))
 
 

@@ -59,7 +59,7 @@ class Transfer:
         assert task.to is not None
         to = self._repository.user(task.to)
         folders = list(self._repository.db.all(d.folders_of_user(user_id=task.about)))
-        # The top has the id of its user, and is no folder of anyone.
+        # The top has the id of its user, and is not a folder of anyone.
         for folder in (each for each in folders if each.folder_id != each.user_id):
             moved = folder.model_copy(update={"user_id": to.user_id})
             self._repository.db.write(

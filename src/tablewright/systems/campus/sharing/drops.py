@@ -1,6 +1,6 @@
 """Drops, or file requests: links through which anyone sends files into a folder and sees nothing (CC-X28, CC-S19).
 
-Each sender gets a folder of their own inside the link's, and a ticket for it. Must hold: without the ticket nobody sees
+Each sender gets a folder of their own inside the link's, and a ticket for it. Must hold: without the ticket no one sees
 or changes what a sender has sent, and with it only that; the quota is the owner's; from the deadline on everything is
 403, also what has begun before.
 Elsewhere: the link itself (links.py), the bytes (files/uploads.py).

@@ -4,8 +4,8 @@
 never delete, re-share or change the owner (CC-D32). Must hold: one share for a recipient of a file, by its key; each
 share is written in one transaction with its audit entry and its notification; the row goes at its end, or 90 days after
 it was revoked (CC-D9, CC-D11).
-Elsewhere: who may use a share (access_check.py), recipients (addressees.py), the first sign-in (pending.py), what
-follows without a request (share_jobs.py).
+Elsewhere: who may use a share (access_check.py), recipients (addressees.py), the first sign-in (pending_shares.py),
+what follows without a request (share_jobs.py).
 """
 
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ from tablewright.systems.parental.family.erased_list import child_entry, family_
 from tablewright.systems.parental.model import AuditEntry, Child, FamilyTask, Message
 from tablewright.systems.parental.repository import Repository
 
-# Erased first: from then on nobody acts for the family.
+# Erased first: from then on no one acts for the family.
 MEMBERS = ("guardian", "invitation")
 _IN_THE_FAMILY = "the family's own page shows it; an export is of one child"
 _ENDS_WITH_ITS_TASK = "goes last, in the transaction that ends the erasure; it has no name by then"
