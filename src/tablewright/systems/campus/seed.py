@@ -66,7 +66,7 @@ _OTHERS = (
 # Points for the three criteria of the essay, by student: a distribution, not a line.
 _LEVELS = "222 212 221 122 211 202 121 221 112 011 212 222 111 121 012 221 122 001 211 222 120 212 111 110"
 _ZONE = "Europe/Berlin"
-_TYPES = ["text/plain", "application/pdf", "text/x-python", "image/png", "application/zip"]
+_TYPES = ["text/plain", "application/pdf", "image/png", "application/zip"]
 _ESSAY = """What is an algorithm?
 
 An algorithm is a finite list of steps that turns an input into an output. A recipe is one, if every step
@@ -329,7 +329,7 @@ class _Making:
             self.campus.comments.add(
                 made, part, Place(line=3), "Well put: steps that need no judgement.", marker
             )
-            self.campus.comments.add(made, part, Place(line=12), "Why can it not skip zero?", marker)
+            self.campus.comments.add(made, part, Place(line=11), "Why can it not skip zero?", marker)
         chosen = {
             criterion.criterion_id: CriterionMark(level_id=f"{criterion.criterion_id}-{level}")
             for criterion, level in zip(rubric.criteria, levels, strict=True)
