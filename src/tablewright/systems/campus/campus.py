@@ -205,7 +205,7 @@ def open_campus(
         late_updates=LateUpdates(repository),
         reminders=Reminders(repository, notifier, teams),
         submission_counts=SubmissionCounts(repository, assignments),
-        archive=CourseArchive(repository, library, Archive(objects, world)),
+        archive=CourseArchive(repository, library, Archive(objects, world), settings.archive_years),
         rubrics=rubrics,
         marks=marks,
         comments=Comments(repository),

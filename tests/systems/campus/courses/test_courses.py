@@ -346,6 +346,12 @@ def test_two_years_after_the_semester_a_course_is_archived_verified_and_dropped(
     rows = [line["item"] for line in lines if line["kind"] == "submission"]
     assert {row["studentName"] for row in rows} == {"u1", "u2"}
     assert [line["partId"] for line in lines if line["kind"] == "bytes"] == [made.parts[0].part_id]
+    lesson.at.later(days=5 * 365 - 1)
+    lesson.run_tasks()
+    assert list(archive.names()) == [archive_name(COURSE)]
+    lesson.at.later(days=2)
+    lesson.run_tasks()
+    assert list(archive.names()) == []
 
 
 def test_a_crash_while_dropping_continues_and_does_not_archive_again(lesson: Class) -> None:

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from tablewright.kit.objects.archive import Archive
 from tablewright.kit.tasks import Finished, Postponed
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.design import A_YEAR
 from tablewright.systems.campus.courses.retention import archive_day
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.model import Assignment, Course, Part, Submission, Task
@@ -28,11 +29,13 @@ def archive_name(course_id: str) -> str:
 class CourseArchive:
     """Archives courses."""
 
-    def __init__(self, repository: Repository, library: Library, archive: Archive) -> None:
+    def __init__(self, repository: Repository, library: Library, archive: Archive, years: int) -> None:
+        """An archive is kept for so many years."""
         self._repository, self._library, self._archive = repository, library, archive
+        self._years = years
 
     def run(self, task: Task) -> Finished | Postponed:
-        """Handles the task `archive`: store, verify, then drop the hot copy."""
+        """Handles the task `archive`: store, verify, drop the hot copy; years later, the archive."""
         course = self._repository.db.one(d.courses.get(task.about), consistent=True)
         if course is None:
             return Finished()
@@ -43,7 +46,16 @@ class CourseArchive:
         for assignment in self._assignments(course):
             for submission in self._submissions(assignment):
                 self._drop(submission)
-        return Finished()
+        return self._kept(course)
+
+    def _kept(self, course: Course) -> Finished | Postponed:
+        """The archive itself goes when its time is over."""
+        assert course.archived_at is not None
+        end = course.archived_at + self._years * A_YEAR
+        if self._repository.now() < end:
+            return Postponed(end, "the archive is kept")
+        self._archive.remove(archive_name(course.course_id))
+        return Finished((self._repository.audit(f"course:{course.course_id}", "archive removed", SYSTEM),))
 
     def _stored(self, course: Course) -> Course:
         name = archive_name(course.course_id)
