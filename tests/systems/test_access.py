@@ -15,14 +15,14 @@ from tablewright.systems.portal.access import Caller, OwnOrder
 
 SYSTEMS = ("campus", "parental", "portal", "travel")
 # Routes that anyone may call: what a shop window shows, the steps of signing in, what a signed link opens or a signed
-# event brings, and the geography. In Campus Cloud the token of a link or of a file request, or a signed path, is the key
-# to what it leads to; a password and a sender's ticket are checked besides (sharing/links.py, sharing/drops.py).
+# event brings, and the geography. In Campus Cloud the token of a link or of a file request, or a signed path, is the
+# key to what it leads to; a password and a sender's ticket are checked besides (sharing/links.py, sharing/drops.py).
 SIGN_IN = ("GET sign-in", "POST sign-in", "GET sign-in/code", "POST sign-in/code")
 SEARCH = "GET search"  # finds what the caller may see
 PUBLIC_PAGES = {
     "campus": (
         *SIGN_IN, SEARCH, "GET open/{token}", "POST open/{token}", "POST open/{token}/files/{file_id}/download",
-        "GET send/{token}",
+        "GET send/{token}", "POST send/{token}", "POST send/{token}/leave",
     ),
     "parental": (*SIGN_IN, SEARCH),
     "portal": (

@@ -202,7 +202,8 @@ class Uploads:
         """What a user began to upload and can go on with, newest first."""
         now = self._repository.now()
         found = self._repository.db.page(d.uploads_of_user(owner_id=user.user_id), reader=user.user_id).items
-        return [one for one in found if one.expires_at > now and one.uploader_id == user.user_id]
+        own = (one for one in found if one.uploader_id == user.user_id and one.link_id is None)
+        return [one for one in own if one.expires_at > now]
 
     def _refuse_expired(self, upload: Upload) -> None:
         if upload.expires_at <= self._repository.now():

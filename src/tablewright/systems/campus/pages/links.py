@@ -4,13 +4,14 @@ Must hold: the public pages need no login and show nothing of the owner but the 
 remembered by a signed cookie for this link alone; a download is counted where it begins (api/links.py).
 """
 
+import json
 from datetime import date, datetime, timedelta
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
 from tablewright.edge import RateLimiter, limit_rate
-from tablewright.edge.errors import CallerError, NotFound
+from tablewright.edge.errors import CallerError, Forbidden, NotFound, problem_for
 from tablewright.edge.rate_limit import rate_limit_key
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, Posted, read
@@ -21,11 +22,12 @@ from tablewright.systems.campus.model import File, Link, LinkKind, ShareTarget, 
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 from tablewright.systems.campus.pages.preview_cards import card_of
 from tablewright.systems.campus.pages.shares import path_of, sharing_page
+from tablewright.systems.campus.sharing.drops import Sender
 from tablewright.systems.campus.sharing.links import LinkTerms, Opened
 
 LIST = f"{HOME}/links"
-COOKIE = "campus-link"
-REMEMBERED = timedelta(hours=1)
+COOKIE, SENDER = "campus-link", "campus-sender"
+REMEMBERED, SENDER_REMEMBERED = timedelta(hours=1), timedelta(days=30)
 
 
 class TypedLink(Value):
@@ -47,7 +49,7 @@ def links_router(pages: CampusPages, buckets: RateLimiter | None = None) -> APIR
         _making(pages, "file"),
         _making(pages, "folder"),
         _public(pages, buckets),
-        _send(pages),
+        _send(pages, buckets),
     )
     gather(router, parts)
     return router
@@ -183,15 +185,7 @@ def _is_remembered(pages: CampusPages, request: Request, link: Link) -> bool:
 
 
 def _remember(pages: CampusPages, response: Response, link: Link, token: str) -> None:
-    response.set_cookie(
-        COOKIE,
-        _proof(pages, link),
-        max_age=int(REMEMBERED.total_seconds()),
-        path=f"{HOME}/open/{token}",
-        secure=pages.console.cookie.secure,
-        httponly=True,
-        samesite="lax",
-    )
+    _keep(pages, response, COOKIE, _proof(pages, link), f"{HOME}/open/{token}", REMEMBERED)
 
 
 def _password_page(
@@ -241,22 +235,69 @@ def _folder_page(
 # --- file requests ---
 
 
-def _send(pages: CampusPages) -> APIRouter:
+def _send(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
+    """The sender's ticket is a cookie for this link alone; the script of uploads sends it as a header."""
     router, campus = pages.router(), pages.campus
+    pace = [Depends(limit_rate(buckets, "link pages", per_minute=240, burst=120, key=rate_limit_key))]
+    enters = [
+        Depends(limit_rate(buckets, "senders", per_minute=6, burst=10, key=rate_limit_key)),
+        Depends(password_pace(buckets)),
+    ]
 
-    @router.get("/send/{token}")
-    def send_page(request: Request, caller: Caller, token: str) -> Response:
-        link = campus.drops.find(token)
-        folder = campus.repository.folder(link.target_id)
+    def page(
+        request: Request, token: str, link: Link, form: Form | None = None, status: int = 200
+    ) -> Response:
+        sender = _sender(pages, request, link)
         return pages.page(
             request,
             "send",
             title=link.title or "Send files",
             token=token,
             link=link,
-            folder=folder,
             owner=campus.drops.owner(link),
             most=campus.settings.largest_file,
+            form=form or Form(),
+            sender=sender,
+            headers=json.dumps({"X-Drop-Ticket": sender.ticket}) if sender else "",
+            sent=campus.drops.sent(sender) if sender else [],
+            unfinished=campus.drops.begun(link, sender) if sender else [],
+            status=status,
         )
 
+    @router.get("/send/{token}", dependencies=pace)
+    def send_page(request: Request, caller: Caller, token: str) -> Response:
+        return page(request, token, campus.drops.find(token))
+
+    @router.post("/send/{token}", dependencies=enters)
+    def enter(request: Request, caller: Caller, token: str, form: Posted) -> Response:
+        link = campus.drops.find(token)
+        try:
+            campus.links.refuse_password(link, form.get("password"))
+            sender = campus.drops.enter(link, form.get("name"))
+        except CallerError as mistake:
+            shown = Form({"name": form.get("name"), "password": ""}).refused(problem_for(mistake))
+            return page(request, token, link, shown, mistake.status)
+        response = pages.console.go(f"{HOME}/send/{token}")
+        _keep(pages, response, SENDER, sender.ticket, f"{HOME}/send/{token}", SENDER_REMEMBERED)
+        return response
+
+    @router.post("/send/{token}/leave", dependencies=pace)
+    def leave(caller: Caller, token: str) -> Response:
+        response = pages.console.go(f"{HOME}/send/{token}")
+        response.delete_cookie(SENDER, path=f"{HOME}/send/{token}")
+        return response
+
     return router
+
+
+def _sender(pages: CampusPages, request: Request, link: Link) -> Sender | None:
+    try:
+        return pages.campus.drops.sender(link, request.cookies.get(SENDER))
+    except Forbidden:
+        return None
+
+
+def _keep(pages: CampusPages, response: Response, name: str, value: str, path: str, lasts: timedelta) -> None:
+    """A cookie for the pages of one link alone, which no script reads."""
+    secure, seconds = pages.console.cookie.secure, int(lasts.total_seconds())
+    response.set_cookie(name, value, max_age=seconds, path=path, secure=secure, httponly=True, samesite="lax")

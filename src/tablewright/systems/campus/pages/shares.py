@@ -21,6 +21,7 @@ from tablewright.systems.campus.model import File, Folder, Permission, Share, Sh
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 from tablewright.systems.campus.pages.preview_cards import card_of
 from tablewright.systems.campus.sharing.addressees import RecipientName
+from tablewright.systems.campus.sharing.links import is_locked
 from tablewright.systems.campus.sharing.recipients import EMAIL, enrolments_of
 from tablewright.systems.campus.sharing.shares import Terms
 from tablewright.systems.campus.sharing.targets import Target
@@ -217,8 +218,8 @@ def _received(pages: CampusPages) -> APIRouter:
             return _file_page(pages, request, user, share, share.file_id)
         folder_id = request.query_params.get("folder") or share.file_id
         folder = campus.repository.folder(folder_id)
-        campus.file_access.check_folder(user, folder)
-        return _folder_page(pages, request, user, share, folder)
+        used = campus.file_access.check_folder(user, folder)
+        return _folder_page(pages, request, user, share, folder, used is None or used.permissions == "write")
 
     @router.get("/shared/{share_id}/files/{file_id}")
     def received_file(request: Request, user: Me, share_id: str, file_id: str) -> Response:
@@ -245,9 +246,11 @@ def _file_page(pages: CampusPages, request: Request, user: User, share: Share, f
     )
 
 
-def _folder_page(pages: CampusPages, request: Request, user: User, share: Share, folder: Folder) -> Response:
+def _folder_page(
+    pages: CampusPages, request: Request, user: User, share: Share, folder: Folder, may_write: bool
+) -> Response:
     campus = pages.campus
-    folders, files = campus.links.contents(folder)
+    folders, files = campus.links.contents(folder, locked=True)
     crumbs = _crumbs(pages, share, folder)
     return pages.page(
         request,
@@ -260,6 +263,8 @@ def _folder_page(pages: CampusPages, request: Request, user: User, share: Share,
         owner=campus.users.by_id(folder.user_id),
         folders=folders,
         files=files,
+        locked={file.file_id for file in files if is_locked(campus.file_access, file)},
+        may_write=may_write,
     )
 
 

@@ -123,6 +123,12 @@ class Drops:
             raise NotFound("upload")
         return upload
 
+    def begun(self, link: Link, sender: Sender) -> list[Upload]:
+        """What this sender began to send and can go on with, newest first."""
+        now, place = self._repository.now(), (link.link_id, sender.folder.folder_id)
+        found = self._repository.db.all(d.uploads_of_user(owner_id=link.owner_id))
+        return [one for one in found if (one.link_id, one.folder_id) == place and one.expires_at > now]
+
     def complete(self, link: Link, sender: Sender, upload_id: str, checksum: str | None = None) -> File:
         """The file is in the owner's folder, and the owner is told; again, it returns the same."""
         if not self._uploads.was_completed(upload_id):

@@ -253,20 +253,20 @@ class Links:
             raise NotFound("folder")
         return path[0]
 
-    def contents(self, folder: Folder) -> tuple[list[Folder], list[File]]:
-        """The folders and the files in a folder that visitors may see."""
+    def contents(self, folder: Folder, *, locked: bool = False) -> tuple[list[Folder], list[File]]:
+        """The folders and the files in a folder that visitors may see; with `locked` also files being checked."""
         db = self._repository.db
         below = [
             one
             for one in db.all(d.folders_of_user(user_id=folder.user_id))
             if one.parent_id == folder.folder_id
         ]
-        return sorted(below, key=lambda one: one.name.casefold()), list(self._files_in(folder))
+        return sorted(below, key=lambda one: one.name.casefold()), list(self._files_in(folder, locked))
 
-    def _files_in(self, folder: Folder) -> Iterator[File]:
+    def _files_in(self, folder: Folder, locked: bool) -> Iterator[File]:
         found = self._repository.db.all(d.files_in_place(place=folder.folder_id))
         for _, file in zip(range(MOST_IN_FOLDER), found, strict=False):
-            if file.status == "active" and not is_locked(self._access, file):
+            if file.status == "active" and (locked or not is_locked(self._access, file)):
                 yield file
 
     def take(self, link: Link) -> None:
