@@ -86,6 +86,7 @@ def _form_page(
     status: int = 200,
 ) -> Response:
     base = rubrics_path(seat.course.course_id)
+    shown = max(max(_numbers(form)) + 1, _BLANKS)
     return pages.page(
         request,
         "rubric_form",
@@ -93,7 +94,8 @@ def _form_page(
         crumbs=course_crumbs(seat.course),
         rubric=rubric,
         form=form,
-        count=max(_numbers(form)) + _BLANKS,
+        shown=shown,
+        count=shown + _BLANKS,
         at=f"{base}/{rubric.rubric_id if rubric is not None else 'new'}",
         back=base,
         status=status,
