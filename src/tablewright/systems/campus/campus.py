@@ -22,6 +22,7 @@ from tablewright.systems.campus.courses.archive import CourseArchive
 from tablewright.systems.campus.courses.assignments import Assignments
 from tablewright.systems.campus.courses.courses import Courses
 from tablewright.systems.campus.courses.drafts import Drafts
+from tablewright.systems.campus.courses.gates import Gates
 from tablewright.systems.campus.courses.late_updates import LateUpdates
 from tablewright.systems.campus.courses.owners import Owners
 from tablewright.systems.campus.courses.parts import Parts
@@ -162,9 +163,10 @@ def open_campus(
     users.also_admitted.append(lambda address: has_pending(repository, address))
     courses = Courses(repository, users)
     teams = Teams(repository, courses)
-    assignments, owners = Assignments(repository, teams), Owners(repository, teams)
+    gates, owners = Gates(repository), Owners(repository, teams)
+    assignments = Assignments(repository, teams, gates)
     parts = Parts(repository, library, file_access)
-    drafts = Drafts(repository, owners, parts)
+    drafts = Drafts(repository, owners, parts, gates)
     rubrics, grade_notices = Rubrics(repository), GradeNotices(repository, notifier)
     marks = Marks(repository, rubrics, grade_notices, library)
     return Campus(
@@ -200,7 +202,7 @@ def open_campus(
         assignments=assignments,
         owners=owners,
         drafts=drafts,
-        submissions=Submissions(repository, library, owners, parts, drafts),
+        submissions=Submissions(repository, library, owners, parts, drafts, gates),
         withdrawals=Withdrawals(repository, library, owners),
         late_updates=LateUpdates(repository),
         reminders=Reminders(repository, notifier, teams),

@@ -477,6 +477,19 @@ class Attempts(Value):
     attempts: int = 0
 
 
+class Gate(Value):
+    """Whether an assignment takes work, and since which change of its dates: one of several equal rows.
+
+    A submission is written on the condition that its gate is as it was read. One row for all would be in every
+    transaction of a rush, and only one of them at a time could be written.
+    """
+
+    assignment_id: str
+    number: int
+    is_open: bool
+    stamp: str
+
+
 class Submission(Value):
     """One attempt of a student or a team. The first file is repeated in `file_id`, `filename`, `file_size`."""
 

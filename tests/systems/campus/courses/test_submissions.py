@@ -113,7 +113,7 @@ def test_an_extension_is_for_its_student_and_can_have_more_attempts(lesson: Clas
 
 
 def test_a_date_that_changes_while_a_submission_is_written_decides_about_it(lesson: Class) -> None:
-    """The transaction depends on `updated_at`: no submission keeps dates that were changed before it was written."""
+    """The transaction depends on the gate: no submission keeps dates that were changed before it was written."""
     assignment = lesson.assignment()
     lesson.at.clock.move(assignment.due_date + timedelta(minutes=5) - lesson.now())
     service, changed = lesson.campus.submissions, list[bool]()

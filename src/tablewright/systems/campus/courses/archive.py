@@ -15,8 +15,9 @@ from pydantic import BaseModel
 from tablewright.kit.objects.archive import Archive
 from tablewright.kit.tasks import Finished, Postponed
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.design import A_YEAR
+from tablewright.systems.campus.courses.gates import Gates
 from tablewright.systems.campus.courses.retention import archive_day
+from tablewright.systems.campus.design import A_YEAR
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.model import Assignment, Course, Part, Submission, Task
 from tablewright.systems.campus.repository import SYSTEM, Repository
@@ -32,7 +33,7 @@ class CourseArchive:
     def __init__(self, repository: Repository, library: Library, archive: Archive, years: int) -> None:
         """An archive is kept for so many years."""
         self._repository, self._library, self._archive = repository, library, archive
-        self._years = years
+        self._years, self._gates = years, Gates(repository)
 
     def run(self, task: Task) -> Finished | Postponed:
         """Handles the task `archive`: store, verify, drop the hot copy; years later, the archive."""
@@ -46,6 +47,7 @@ class CourseArchive:
         for assignment in self._assignments(course):
             for submission in self._submissions(assignment):
                 self._drop(submission)
+            self._repository.write("ASSIGNMENT", *self._gates.removed(assignment.assignment_id))
         return self._kept(course)
 
     def _kept(self, course: Course) -> Finished | Postponed:

@@ -1,10 +1,11 @@
 """Assignments: written as drafts, published, closed, reopened; with other dates for some (CC-X18).
 
 Must hold: who is in which team set is fixed when it is published; every change of a date is written with a task that
-rewrites the due date and lateness of what was submitted (CC-D15), and moves `updated_at`, on which a submission that is
+rewrites the due date and lateness of what was submitted (CC-D15), and with the gates, on which a submission that is
 being made depends: so no submission keeps dates that were changed while it was written. An assignment that students can
 see is announced once to each of them.
-Elsewhere: the task (late_updates.py), what an assignment may say (assignment_rules.py), reminders (reminders.py).
+Elsewhere: the gates (gates.py), the task (late_updates.py), what an assignment may say (assignment_rules.py), reminders
+(reminders.py).
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.assignment_rules import mistakes_in, mistakes_in_override
 from tablewright.systems.campus.courses.courses import Mistake, refuse
 from tablewright.systems.campus.courses.dates import last_end, whole_second
+from tablewright.systems.campus.courses.gates import Gates
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.teams import Teams
 from tablewright.systems.campus.errors import Changed, RaceLost
@@ -47,8 +49,8 @@ EDITABLE = frozenset(
 class Assignments:
     """The assignments of courses."""
 
-    def __init__(self, repository: Repository, teams: Teams) -> None:
-        self._repository, self._teams = repository, teams
+    def __init__(self, repository: Repository, teams: Teams, gates: Gates) -> None:
+        self._repository, self._teams, self._gates = repository, teams, gates
 
     # --- reads ---
 
@@ -107,7 +109,7 @@ class Assignments:
             moved = any(getattr(before, name) != getattr(after, name) for name in _DATES)
             tasks = self._late(after) if moved and before.status != "draft" else []
             write = d.assignments.change(before, after)
-            self._write(seat, "changed", write, before, after, *tasks)
+            self._write(seat, "changed", write, before, after, *tasks, *self._gates.moved(after))
             return write.item or after
 
         # The number of submissions changes the version too: a race with that is not a conflict of editors.
@@ -160,7 +162,8 @@ class Assignments:
                 entry = self._repository.audit(
                     f"assignment:{before.assignment_id}", "closed", SYSTEM, before, after
                 )
-                closed += self._repository.try_write(d.assignments.move(before, after, by="system"), entry)
+                move = d.assignments.move(before, after, by="system")
+                closed += self._repository.try_write(move, *self._gates.moved(after), entry)
         return closed
 
     def _end(self, assignment: Assignment, course: Course) -> datetime:
@@ -214,11 +217,12 @@ class Assignments:
         self._repository.retried(None, attempt, on=(Changed, RaceLost))
 
     def _touched(self, assignment: Assignment) -> list[Write[Any]]:
-        """The assignment with a new `updated_at`, and the task that rewrites what was submitted."""
-        seen, moment = assignment.updated_at, self._repository.later_than(assignment.updated_at)
-        key = assignment.course_id, assignment.assignment_id
-        touch = d.assignments.update(*key).at(lambda a: a.updated_at).set(moment)
-        return [touch.when(lambda a: a.updated_at == seen), *self._late(assignment)]
+        """The gates, and the task that rewrites what was submitted; the status must still be that of these gates."""
+        status = assignment.status
+        same = d.assignments.check(assignment.course_id, assignment.assignment_id).when(
+            lambda a: a.status == status
+        )
+        return [same, *self._gates.moved(assignment), *self._late(assignment)]
 
     # --- parts ---
 
@@ -240,7 +244,7 @@ class Assignments:
             moment = self._repository.later_than(current.updated_at)
             after = current.model_copy(update={"status": status, "updated_at": moment})
             write = d.assignments.move(current, after, by="staff")
-            self._write(seat, action, write, current, after, *writes)
+            self._write(seat, action, write, current, after, *writes, *self._gates.moved(after))
             return write.item or after
 
         return self._repository.retried(None, attempt)

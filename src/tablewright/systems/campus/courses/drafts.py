@@ -7,8 +7,9 @@ another added unseen; a draft is written only while its assignment takes work.
 from collections.abc import Callable
 
 from tablewright.edge.errors import NotFound, Refused
-from tablewright.mapping import AlreadyExists, Missing, Stale
+from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.courses.gates import Gates, unchanged
 from tablewright.systems.campus.courses.owners import Owner, Owners
 from tablewright.systems.campus.courses.parts import NewPart, Parts, refuse_count
 from tablewright.systems.campus.courses.seats import Seat
@@ -22,8 +23,8 @@ MOST_COMMENTS = 5000
 class Drafts:
     """The drafts of students and teams."""
 
-    def __init__(self, repository: Repository, owners: Owners, parts: Parts) -> None:
-        self._repository, self._owners, self._parts = repository, owners, parts
+    def __init__(self, repository: Repository, owners: Owners, parts: Parts, gates: Gates) -> None:
+        self._repository, self._owners, self._parts, self._gates = repository, owners, parts, gates
 
     def of(self, assignment: Assignment, owner_id: str) -> Draft | None:
         return self._repository.db.one(d.drafts.get(assignment.assignment_id, owner_id), consistent=True)
@@ -74,12 +75,13 @@ class Drafts:
             start = before if before is not None else self._empty(assignment, owner)
             after = changed(start).model_copy(update={"updated_at": self._repository.now()})
             write = d.drafts.create(after) if before is None else d.drafts.change(before, after)
-            active = d.assignments.check(assignment.course_id, assignment.assignment_id)
-            with self._repository.translated("DRAFT"):
-                try:
-                    self._repository.db.write(write, active.when(lambda a: a.status == "active"))
-                except (AlreadyExists, Stale, Missing):
-                    raise Changed() from None
+            gate = self._gates.of(assignment.assignment_id, seat.user.user_id)
+            if gate is None or not gate.is_open:
+                raise Refused("DEADLINE_PASSED", "This assignment does not accept work any more.")
+            try:
+                self._repository.db.write(write, unchanged(gate))
+            except (AlreadyExists, ConditionNotMet, Missing, Stale):
+                raise Changed() from None
             return write.item or after
 
         return self._repository.retried(seen, attempt)

@@ -19,6 +19,7 @@ from tablewright.kit.tables import OnceRequest, digest
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Page, Stale
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.drafts import MOST_COMMENTS, Drafts
+from tablewright.systems.campus.courses.gates import Gates, unchanged
 from tablewright.systems.campus.courses.lateness import Lateness, lateness
 from tablewright.systems.campus.courses.owners import Owner, Owners
 from tablewright.systems.campus.courses.parts import NewPart, Parts, first_file, refuse_count
@@ -29,6 +30,7 @@ from tablewright.systems.campus.model import (
     Assignment,
     Attempts,
     Draft,
+    Gate,
     MemberEntry,
     Part,
     Submission,
@@ -60,9 +62,15 @@ class Submissions:
     """Makes submissions and takes them back."""
 
     def __init__(
-        self, repository: Repository, library: Library, owners: Owners, parts: Parts, drafts: Drafts
+        self,
+        repository: Repository,
+        library: Library,
+        owners: Owners,
+        parts: Parts,
+        drafts: Drafts,
+        gates: Gates,
     ) -> None:
-        self._repository, self._library = repository, library
+        self._repository, self._library, self._gates = repository, library, gates
         self._owners, self._parts, self._drafts = owners, parts, drafts
 
     # --- reads ---
@@ -169,6 +177,7 @@ class Submissions:
         return found
 
     def _attempt(self, request: _Request, assignment_id: str, student_id: str) -> Submission:
+        gate = self._gates.of(assignment_id, student_id)
         assignment = self._repository.assignment(assignment_id)
         student = self._repository.enrolment(student_id, assignment.course_id)
         if student is None:
@@ -180,19 +189,20 @@ class Submissions:
             raise Refused(
                 "ATTEMPT_REQUIRED", "Send the number of the attempt that you are making.", "attempt"
             )
-        self._refuse_closed(request, assignment, owner)
+        if gate is None or assignment.status != "active":
+            raise _closed(owner)
+        self._refuse_dates(request, owner)
         if request.attempt is not None and request.attempt <= attempts:
-            return self._joined(request, assignment, owner, attempts, draft)
+            return self._joined(request, assignment, owner, gate, attempts, draft)
         if request.attempt is not None and request.attempt != attempts + 1:
             raise Changed()
-        return self._create(request, assignment, owner, attempts, draft)
+        return self._create(request, assignment, owner, gate, attempts, draft)
 
-    def _refuse_closed(self, request: _Request, assignment: Assignment, owner: Owner) -> None:
+    def _refuse_dates(self, request: _Request, owner: Owner) -> None:
+        """Staff may hand in for a student at any time while the assignment is open."""
         now = self._repository.now()
-        if assignment.status != "active" or (owner.dates.is_over(now) and not request.on_behalf):
-            end = owner.dates.accept_until
-            facts = {"acceptUntil": end.isoformat() if end is not None else None}
-            raise Refused("DEADLINE_PASSED", "This assignment does not accept work any more.", facts=facts)
+        if owner.dates.is_over(now) and not request.on_behalf:
+            raise _closed(owner)
         if owner.dates.is_early(now) and not request.on_behalf:
             raise Refused("NOT_AVAILABLE", "This assignment is not open yet.")
 
@@ -209,7 +219,13 @@ class Submissions:
         return draft.parts, request.comments or draft.comments, [d.drafts.delete(draft)]
 
     def _create(
-        self, request: _Request, assignment: Assignment, owner: Owner, attempts: int, draft: Draft | None
+        self,
+        request: _Request,
+        assignment: Assignment,
+        owner: Owner,
+        gate: Gate,
+        attempts: int,
+        draft: Draft | None,
     ) -> Submission:
         most = assignment.max_submissions + owner.dates.extra_submissions
         if attempts >= most:
@@ -230,7 +246,7 @@ class Submissions:
         writes = [
             d.submissions.create(submission),
             _counted(assignment, owner.owner_id, attempts),
-            _unchanged(assignment),
+            unchanged(gate),
             *_same_members(owner),
             *self._bank(request, owner, late.days_used - (last.late_days_used if last is not None else 0)),
             *self._held(assignment, submission, parts),
@@ -241,7 +257,13 @@ class Submissions:
         return self._written(request, submission, writes)
 
     def _joined(
-        self, request: _Request, assignment: Assignment, owner: Owner, attempts: int, draft: Draft | None
+        self,
+        request: _Request,
+        assignment: Assignment,
+        owner: Owner,
+        gate: Gate,
+        attempts: int,
+        draft: Draft | None,
     ) -> Submission:
         """Add a member's parts to the attempt that a teammate made since the member looked."""
         before = self._owners.last(assignment, owner.owner_id, attempts)
@@ -276,7 +298,7 @@ class Submissions:
         change = d.submissions.change(before, after)
         writes = [
             change,
-            _unchanged(assignment),
+            unchanged(gate),
             *self._held(assignment, after, new),
             *_entries(after),
             *ended,
@@ -370,11 +392,10 @@ def _counted(assignment: Assignment, owner_id: str, attempts: int) -> Write[Any]
     return counted.when(lambda a: a.attempts == attempts)
 
 
-def _unchanged(assignment: Assignment) -> Write[Any]:
-    """The condition that work is accepted, by the dates that were read: a change of any of them moves `updated_at`."""
-    seen = assignment.updated_at
-    check = d.assignments.check(assignment.course_id, assignment.assignment_id)
-    return check.when(lambda a: (a.status == "active") & (a.updated_at == seen))
+def _closed(owner: Owner) -> Refused:
+    end = owner.dates.accept_until
+    facts = {"acceptUntil": end.isoformat() if end is not None else None}
+    return Refused("DEADLINE_PASSED", "This assignment does not accept work any more.", facts=facts)
 
 
 def _same_members(owner: Owner) -> list[Write[Any]]:

@@ -11,6 +11,7 @@ from tablewright.systems.campus.model import (
     Attempts,
     Comment,
     Draft,
+    Gate,
     Mark,
     MemberEntry,
     Regrade,
@@ -26,6 +27,7 @@ __all__ = [
     "comments",
     "comments_of_submission",
     "drafts",
+    "gates",
     "grading_queue",
     "grading_queue_index",
     "marking_table",
@@ -87,6 +89,7 @@ regrade_index = marking_table.gsi("RegradeIndex", pk="regradeKey", sk="openedAt"
 
 def submission_key(assignment_id: str, owner_id: str, submission_number: int) -> None: ...
 def attempts_key(assignment_id: str, owner_id: str) -> None: ...
+def gate_key(assignment_id: str, number: int) -> None: ...
 def member_entry_key(assignment_id: str, owner_id: str, submission_number: int, student_id: str) -> None: ...
 def mark_key(submission_id: str, marker_id: str) -> None: ...
 def comment_key(submission_id: str, comment_id: str) -> None: ...
@@ -152,6 +155,18 @@ drafts = submissions_table.entity(
     load={
         "change": Load(per_month=200_000, item_bytes=1200),
         "delete": Load(per_month=100_000, transaction=True),
+    },
+)
+gates = submissions_table.entity(
+    Gate,
+    gate_key,
+    tag="gate",
+    pk="{assignment_id}",
+    sk="~GATE#{number:2}#GATE",
+    retention=_RECORDS,
+    load={
+        "create": Load(per_month=40_000, item_bytes=150, transaction=True),
+        "check": Load(per_month=300_000, item_bytes=150, transaction=True),
     },
 )
 member_entries = submissions_table.entity(
