@@ -216,15 +216,21 @@ class Uploads:
 
         PARTS_MISSING names what to send. CHECKSUM_MISMATCH and TYPE_NOT_ALLOWED end the upload.
         """
-        done = self._repository.db.done(_receipt(upload_id), d.CAMPUS)
-        if done is not None:
-            return self._repository.file_of(done.result["userId"], done.result["fileId"])
-        upload = self._repository.upload(upload_id)
+        upload = self._repository.db.one(d.uploads.get(upload_id), consistent=True)
+        if upload is None:  # given up, or complete: its receipt was written when the slot was deleted
+            return self._completed(upload_id)
         self._refuse_expired(upload)
         digits = checked_checksum(checksum or upload.checksum)
         stored = self._joined(upload, digits)
         content_type = self._type_of(upload)
         return self._repository.retried(None, lambda: self._finish(upload, stored, content_type), on=_RACES)
+
+    def _completed(self, upload_id: str) -> File:
+        """The file of an upload that is complete; UPLOAD_NOT_FOUND if it is not."""
+        done = self._repository.db.done(_receipt(upload_id), d.CAMPUS)
+        if done is None:
+            raise NotFound("upload")
+        return self._repository.file_of(done.result["userId"], done.result["fileId"])
 
     def _joined(self, upload: Upload, digits: str | None) -> str:
         """The checksum of the object, which is complete and as it was announced."""
@@ -238,8 +244,20 @@ class Uploads:
             words = "The file that arrived does not have the checksum that was announced. Upload it again."
             raise BadRequest("CHECKSUM_MISMATCH", words, "checksum") from None
         except UploadUnknown:
-            raise _expired() from None
+            return self._joined_before(upload, digits)
         return f"sha256:{stored.sha256}"
+
+    def _joined_before(self, upload: Upload, digits: str | None) -> str:
+        """The checksum of an object that another call has just completed."""
+        head = self._objects.head(upload.object_name)
+        if (
+            head is None
+            or head.sha256 is None
+            or head.size != upload.file_size
+            or digits not in (None, head.sha256)
+        ):
+            raise _expired()
+        return f"sha256:{head.sha256}"
 
     def _type_of(self, upload: Upload) -> str:
         """What the bytes are; the limits of the assignment are checked against that."""
