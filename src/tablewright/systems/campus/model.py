@@ -284,6 +284,15 @@ class Link(Value):
     version: int = 1
 
 
+class Switch(Value):
+    """Something that admins switch off for the whole campus, such as `links`."""
+
+    name: str
+    is_off: bool
+    changed_by: str
+    changed_at: datetime
+
+
 # --- courses ---
 
 

@@ -129,6 +129,20 @@ def test_an_operator_switches_all_links_off(shared: Shared) -> None:
         off.create(ada, shared.target(ada, file), LinkTerms())
 
 
+def test_an_admin_switches_all_links_off_at_once_and_on_again(shared: Shared, api: Api) -> None:
+    ada, root = shared.user("ada"), shared.user("root", "admin")
+    file = shared.file(ada)
+    _, token = shared.link(ada, file)
+    assert refused(api.put("/admin/links", {"enabled": False}, by=ada)) == (403, "ADMIN_ONLY")
+    assert given(api.put("/admin/links", {"enabled": False}, by=root)) == {"enabled": False}
+    assert refused(api.get(f"/public/links/{token}")) == (403, "LINKS_OFF")
+    assert refused(api.post(f"/files/{file.file_id}/links", {}, by=ada)) == (403, "LINKS_OFF")
+    given(api.put("/admin/links", {"enabled": True}, by=root))
+    assert given(api.get(f"/public/links/{token}"))["name"] == file.filename
+    entries = shared.at.db.all(shared.at.campus.repository.history("campus:links"))
+    assert [entry.action for entry in entries] == ["public links switched on", "public links switched off"]
+
+
 def test_a_link_to_a_folder_opens_what_is_below_it_and_nothing_else(shared: Shared) -> None:
     ada = shared.user("ada")
     outer, other = shared.folder(ada, "Out"), shared.folder(ada, "Other")

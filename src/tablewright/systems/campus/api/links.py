@@ -19,7 +19,7 @@ from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.errors import NotFound
 from tablewright.edge.rate_limit import rate_limit_key
 from tablewright.kit.http import Body, Day, Moment, Page, listed, view_of
-from tablewright.systems.campus.access import CAMPUS, Me
+from tablewright.systems.campus.access import CAMPUS, Admin, Me
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.file_bodies import MediaType, Size, UploadView, upload_view
 from tablewright.systems.campus.api.parts import PartDigest, receive_part
@@ -158,6 +158,7 @@ def link_view(campus: Campus, link: Link) -> LinkView:
 def links(campus: Campus, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(tags=["links"])
     _add_own(api, campus)
+    _add_switch(api, campus)
     _add_public(api, campus, buckets)
     _add_drops(api, campus, buckets)
     return api
@@ -205,6 +206,22 @@ def _add_own(api: APIRouter, campus: Campus) -> None:
     def revoke_link(user: Me, link_id: str) -> None:
         """Switch a link off at once."""
         campus.links.revoke(user, link_id)
+
+
+class LinkSwitch(Body):
+    enabled: bool
+
+
+def _add_switch(api: APIRouter, campus: Campus) -> None:
+    @api.get("/admin/links", tags=["admin"])
+    def get_switch(by: Admin) -> LinkSwitch:
+        return LinkSwitch(enabled=campus.links.are_on())
+
+    @api.put("/admin/links", tags=["admin"])
+    def set_switch(by: Admin, body: LinkSwitch) -> LinkSwitch:
+        """Switch all public links and file requests of the campus off, or on again."""
+        campus.links.switch(by, on=body.enabled)
+        return LinkSwitch(enabled=campus.links.are_on())
 
 
 # --- visitors ---

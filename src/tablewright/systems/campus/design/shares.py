@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from tablewright.design import Data, Expires, Keys, Load, Retention, States, between
 from tablewright.systems.campus.design.base import CAMPUS
 from tablewright.systems.campus.design.files import library_table
-from tablewright.systems.campus.model import Link, Share, ShareKey
+from tablewright.systems.campus.model import Link, Share, ShareKey, Switch
 
 __all__ = [
     "SHARE_STATES",
@@ -23,6 +23,7 @@ __all__ = [
     "shares_of_file",
     "shares_table",
     "shares_with",
+    "switches",
 ]
 
 SHARE_STATES = States(
@@ -49,6 +50,7 @@ owner_links_index = library_table.gsi("LinksIndex", pk="linksOf", sk="linksAt")
 
 def share_key(file_id: str, shared_with_user_id: str) -> None: ...
 def link_key(token_digest: str) -> None: ...
+def switch_key(name: str) -> None: ...
 
 
 shares = shares_table.entity(
@@ -93,6 +95,16 @@ links = library_table.entity(
         "create": Load(per_month=3_000, item_bytes=500, transaction=True),
         "update": Load(per_month=60_000, item_bytes=500, changes=("downloads",)),
     },
+)
+switches = library_table.entity(
+    Switch,
+    switch_key,
+    tag="switch",
+    pk="SWITCH#{name}",
+    sk="SWITCH",
+    data={"changed_by": Data.PERSONAL},
+    retention=Retention(None, "while it is set"),
+    load={"put": Load(per_month=1, item_bytes=150, transaction=True)},
 )
 
 

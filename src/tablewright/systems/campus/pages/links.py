@@ -16,7 +16,7 @@ from tablewright.edge.rate_limit import rate_limit_key
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, Posted, read
 from tablewright.systems.campus import rules
-from tablewright.systems.campus.access import Caller, Me
+from tablewright.systems.campus.access import Admin, Caller, Me
 from tablewright.systems.campus.api.links import download_path, password_pace
 from tablewright.systems.campus.model import File, Link, LinkKind, ShareTarget, Value
 from tablewright.systems.campus.pages.page import HOME, CampusPages
@@ -66,7 +66,13 @@ def _own(pages: CampusPages) -> APIRouter:
         now = campus.repository.now()
         found = campus.links.of(user)
         rows = [(link, campus.links.address(link), _name(pages, link), _is_over(link, now)) for link in found]
-        return pages.page(request, "links", title="Links", user=user, rows=rows)
+        return pages.page(request, "links", title="Links", user=user, rows=rows, are_on=campus.links.are_on())
+
+    @router.post("/links")
+    def switch(by: Admin, form: Posted) -> Response:
+        campus.links.switch(by, on=form.get("on") == "yes")
+        words = "Public links work again." if form.get("on") == "yes" else "No public link works from now on."
+        return pages.console.go(LIST, words, "note")
 
     @router.post("/links/{link_id}/revoke")
     def revoke(user: Me, link_id: str, form: Posted) -> Response:

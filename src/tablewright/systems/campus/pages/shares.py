@@ -131,7 +131,7 @@ def sharing_page(
         next=found.next,
         groups=_groups(pages, user),
         links=[(link, campus.links.address(link)) for link in campus.links.to(target)],
-        links_allowed=campus.settings.public_links,
+        links_allowed=campus.links.are_on(),
         default_end=default,
         latest_end=latest,
         local_day=_local_day,

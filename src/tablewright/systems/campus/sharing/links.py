@@ -18,7 +18,7 @@ from tablewright.kit.tables import Actor
 from tablewright.mapping import ConditionNotMet
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Gone, RaceLost
-from tablewright.systems.campus.model import File, Folder, Link, LinkKind, User
+from tablewright.systems.campus.model import File, Folder, Link, LinkKind, Switch, User
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.settings import Settings
 from tablewright.systems.campus.sharing.access_check import FileAccess
@@ -36,6 +36,7 @@ from tablewright.systems.campus.sharing.targets import Target
 MOST_DOWNLOADS = 1_000_000
 LINK_PATH, DROP_PATH = "/console/campus/open/{token}", "/console/campus/send/{token}"
 MOST_IN_FOLDER = 500
+SWITCH = "links"
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,8 +296,24 @@ class Links:
         self._access.refuse_locked(file)
         return file
 
-    def _refuse_off(self) -> None:
+    # --- admins ---
+
+    def are_on(self) -> bool:
+        """Whether links can be used: not switched off by an admin, or in the settings."""
         if not self._settings.public_links:
+            return False
+        switch = self._repository.db.one(d.switches.get(SWITCH), consistent=True)
+        return switch is None or not switch.is_off
+
+    def switch(self, by: User, *, on: bool) -> None:
+        """Switch all links of the campus on or off, at once on every node."""
+        switch = Switch(name=SWITCH, is_off=not on, changed_by=by.user_id, changed_at=self._repository.now())
+        action = f"public links switched {'on' if on else 'off'}"
+        entry = self._repository.audit("campus:links", action, Actor(by.name, "admin", by.user_id, by.email))
+        self._repository.write("SWITCH", d.switches.put(switch), entry)
+
+    def _refuse_off(self) -> None:
+        if not self.are_on():
             raise Forbidden("LINKS_OFF", "Public links are switched off on this campus.")
 
 
