@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 import httpx
 import pytest
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from starlette.types import Message, Receive
 from tests.edge.talk import app_of, code_of
 
@@ -121,3 +121,29 @@ def test_a_body_larger_than_the_memory_is_refused_alone() -> None:
 
     with pytest.raises(Problem, match="503 TOO_BUSY"):
         asyncio.run(story())
+
+
+@ROUTES.put("/uploads/{name}/parts/{number}")
+async def put_part(request: Request, name: str, number: int) -> list[int]:
+    chunks = [len(chunk) async for chunk in request.stream()]
+    return [sum(chunks), max(chunks)]
+
+
+STREAMED = {"/uploads/*/parts/*": 3_000_000}
+
+
+def test_a_body_of_a_streamed_path_reaches_its_route_in_pieces_and_takes_no_shared_memory() -> None:
+    app = app_of(ROUTES, held_bytes=1000, streamed_bodies=STREAMED)
+    with serving_app(app) as served, httpx.Client(base_url=served, trust_env=False, timeout=30) as client:
+        total, largest = client.put("/uploads/a/parts/1", content=bytes(3_000_000)).json()
+        assert (total, largest < 1_000_000) == (3_000_000, True)
+        assert client.post("/uploads/a/parts/1", content=bytes(100_000)).status_code in (405, 503)
+
+
+def test_a_streamed_body_is_refused_past_its_limit_with_and_without_a_length() -> None:
+    app = app_of(ROUTES, streamed_bodies=STREAMED)
+    with serving_app(app) as served, httpx.Client(base_url=served, trust_env=False, timeout=30) as client:
+        said = client.put("/uploads/a/parts/1", content=bytes(3_000_001))
+        assert code_of(said) == (413, "BODY_TOO_LARGE")
+        unsaid = client.put("/uploads/a/parts/1", content=(bytes(1_000_000) for _ in range(4)))
+        assert code_of(unsaid) == (413, "BODY_TOO_LARGE")

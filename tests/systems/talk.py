@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
@@ -60,12 +60,22 @@ class Caller(ABC, Generic[By]):
 
 @contextmanager
 def served(
-    name: str, routes: APIRouter, translations: Translations, clock: Clock, issuer: Issuer
+    name: str,
+    routes: APIRouter,
+    translations: Translations,
+    clock: Clock,
+    issuer: Issuer,
+    streamed: Mapping[str, int] | None = None,
 ) -> Iterator[httpx.Client]:
-    """A system's routes below its name, served; logins are for that name."""
+    """A system's routes below its name, served; logins are for that name. `streamed` are paths below it."""
     below = MountedRouter(f"/{name}", routes, (name,))
     app = make_app(
-        name, clock.world(), verifier=issuer.verifier([name]), routers=[below], translations=translations
+        name,
+        clock.world(),
+        verifier=issuer.verifier([name]),
+        routers=[below],
+        translations=translations,
+        streamed_bodies={f"/{name}{path}": most for path, most in (streamed or {}).items()},
     )
     limits = httpx.Limits(max_connections=64, max_keepalive_connections=64)
     with (

@@ -13,12 +13,17 @@ from tablewright.app.serve import app_of
 from tablewright.edge.identity.guards import needs_of
 from tablewright.systems.portal.access import Caller, OwnOrder
 
-SYSTEMS = ("parental", "portal", "travel")
+SYSTEMS = ("campus", "parental", "portal", "travel")
 # Routes that anyone may call: what a shop window shows, the steps of signing in, what a signed link opens or a signed
-# event brings, and the geography.
+# event brings, and the geography. In Campus Cloud the token of a link or of a file request, or a signed path, is the
+# key to what it leads to; a password and a sender's ticket are checked besides (sharing/links.py, sharing/drops.py).
 SIGN_IN = ("GET sign-in", "POST sign-in", "GET sign-in/code", "POST sign-in/code")
 SEARCH = "GET search"  # finds what the caller may see
 PUBLIC_PAGES = {
+    "campus": (
+        *SIGN_IN, SEARCH, "GET open/{token}", "POST open/{token}", "POST open/{token}/files/{file_id}/download",
+        "GET send/{token}", "POST send/{token}", "POST send/{token}/leave",
+    ),
     "parental": (*SIGN_IN, SEARCH),
     "portal": (
         *SIGN_IN, SEARCH, "GET", "GET campaigns/{code}", "GET checkout", "POST checkout", "POST checkout/total",
@@ -31,6 +36,13 @@ PUBLIC_PAGES = {
     ),
 }  # fmt: skip
 PUBLIC_API = {
+    "campus": (
+        "GET v1/objects/{signed}", "GET v1/previews/{signed}", "GET v1/public/links/{token}",
+        "GET v1/public/links/{token}/files/{file_id}/content", "GET v1/drops/{token}", "POST v1/drops/{token}/senders",
+        "GET v1/drops/{token}/files", "POST v1/drops/{token}/uploads", "GET v1/drops/{token}/uploads/{upload_id}",
+        "PUT v1/drops/{token}/uploads/{upload_id}/parts/{number}", "DELETE v1/drops/{token}/uploads/{upload_id}",
+        "POST v1/drops/{token}/uploads/{upload_id}:complete",
+    ),
     "parental": (),
     "portal": (
         "GET v1.0/campaigns", "GET v1.0/campaigns/{code}", "GET v1.0/products", "GET v1.0/products/{id}",

@@ -21,12 +21,15 @@ from tablewright.mapping import Missing, NotUnique, Stale
 PREFIX = "account_"
 LONGEST_NAME = 100
 # The roles that can be granted. An account without roles may be a parent: parental controls require no role for that.
+# So may a student of Campus Cloud.
 # Customers of the portal and travellers of Skratch have no accounts here: they verify their address there.
 ROLES: Mapping[str, str] = {
     ENGINEER: "sees every design, table and item; needs a password (two-factor sign-in)",
     "parental.operator": "runs the firewalls and the app registry",
     "parental.support": "helps families",
     "parental.network": "reports sessions and blocked requests",
+    "campus.instructor": "teaches: more storage, and can create courses",
+    "campus.admin": "manages users, quotas and quarantined files",
     "portal.admin": "runs the shop; needs a password (two-factor sign-in)",
     "portal.support": "sees customers and their orders",
     "travel.admin": "manages travellers' accounts",

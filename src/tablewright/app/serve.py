@@ -148,6 +148,11 @@ def app_of(
         translations=translations,
         unusable=UNUSABLE,
         hosts={*LOOPBACK_HOSTS, *hosts},
+        streamed_bodies={
+            f"/{each.system.name}{path}": most
+            for each in runtime.running
+            for path, most in each.system.streamed_bodies.items()
+        },
     )
     app.state.console, app.state.areas, app.state.translations = console, tuple(areas), translations
     _missing_pages_are_pages(app)

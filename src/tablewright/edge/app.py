@@ -56,6 +56,7 @@ def make_app(
     hosts: Collection[str] = LOOPBACK_HOSTS,
     body_bytes: int = BODY_BYTES,
     larger_bodies: Mapping[str, int] | None = None,
+    streamed_bodies: Mapping[str, int] | None = None,
     held_bytes: int = HELD_BYTES,
     version: str = "1",
     lifespan: Any = None,
@@ -82,7 +83,9 @@ def make_app(
             app.include_router(each)
     _describe(app, "/openapi.json")
     # Each added middleware goes around those before it.
-    app.add_middleware(BodyLimit, most=body_bytes, larger=larger_bodies, held_bytes=held_bytes)
+    app.add_middleware(
+        BodyLimit, most=body_bytes, larger=larger_bodies, streamed=streamed_bodies, held_bytes=held_bytes
+    )
     app.add_middleware(SameOrigin)
     app.add_middleware(Hosts, allowed=hosts)
     install(app, {CallerError: problem_for, **(translations or {})})

@@ -1,5 +1,7 @@
 """Bodies of requests: read whole before the app is called, up to a size, and within a memory limit for all requests.
 
+Bodies of paths that are declared as streamed are not read here: their route reads them as they arrive.
+
 Must hold: a body is never read past its limit, with or without a Content-Length; bodies over SMALL_BYTES hold no more
 than `held_bytes` together, from their first byte until their request is answered. If a body would exceed that, the one
 that has been arriving for longest is dropped, so that a client that stops half-way cannot keep others out. Small bodies
@@ -9,6 +11,7 @@ Elsewhere: how long a body may take to arrive (connections.py).
 
 import asyncio
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -107,7 +110,8 @@ class BodyMemory:
 class BodyLimit:
     """ASGI middleware: 413 for a body of more than `most` bytes, 503 if there is no memory for it.
 
-    `larger` sets other limits for path prefixes.
+    `larger` sets other limits for path prefixes; `streamed` the limits of paths such as `/files/*/parts/*`, whose
+    routes read their bodies as streams.
     """
 
     def __init__(
@@ -116,15 +120,21 @@ class BodyLimit:
         *,
         most: int = BODY_BYTES,
         larger: Mapping[str, int] | None = None,
+        streamed: Mapping[str, int] | None = None,
         held_bytes: int = HELD_BYTES,
     ) -> None:
         self._app, self._most, self._larger = app, most, dict(larger or {})
+        self._streamed = dict(streamed or {})
         self._memory = BodyMemory(held_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        for pattern, most in self._streamed.items():
+            if scope["method"] == "PUT" and fnmatchcase(scope["path"], pattern):
+                await self._stream(most, scope, receive, send)
+                return
         body = _Body()
         try:
             whole = await self._read(body, scope, receive, send)
@@ -133,6 +143,12 @@ class BodyLimit:
                 await self._app(scope, _replay(whole, receive), send)
         finally:
             self._memory.release(body)
+
+    async def _stream(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:
+        if _content_length(scope) > most:
+            await _refuse(_too_large(most), scope, receive, send)
+        else:
+            await self._app(scope, _limited(most, receive), send)
 
     async def _read(self, body: _Body, scope: Scope, receive: Receive, send: Send) -> bytes | None:
         """The body; None if it was refused, or if its client disconnected."""
@@ -161,6 +177,21 @@ def _replay(whole: bytes, receive: Receive) -> Receive:
 
     async def next_message() -> Message:
         return messages.pop() if messages else await receive()
+
+    return next_message
+
+
+def _limited(most: int, receive: Receive) -> Receive:
+    """A receive function that raises when more bytes have arrived than are allowed."""
+    left = most
+
+    async def next_message() -> Message:
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if left < 0:
+            raise _too_large(most)
+        return message
 
     return next_message
 

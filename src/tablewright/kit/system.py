@@ -156,6 +156,8 @@ class System:
     beside: tuple[str, ...] = ()
     # Folders that a restored copy needs and that are in no copy: the operator puts them back by hand.
     apart: tuple[str, ...] = ()
+    # The bytes that a PUT may have on paths below its own such as `/v1/uploads/*/parts/*`: their routes read streams.
+    streamed_bodies: Mapping[str, int] = field(default_factory=dict)
     # Tables of its designs that have, or may be given, another form.
     migrations: tuple[Migration, ...] = ()
 

@@ -143,7 +143,8 @@ def structures(shape: Shape, content: Any) -> Iterator[tuple[Place, Struct]]:
 
 
 def changed(request: Json, place: Place, member: str, value: Any) -> Json:
-    return with_members(request, place, {member: value})
+    found: Json = with_members(request, place, {member: value})
+    return found
 
 
 def with_members(request: Any, place: Place, members: Json) -> Any:

@@ -94,6 +94,11 @@ class Archive:
             if name.endswith(_MANIFEST):
                 yield name.removeprefix(f"{FOLDER}/").removesuffix(_MANIFEST)
 
+    def remove(self, name: str) -> None:
+        """Remove an archive, if there is one: the manifest first, so that half of one is none."""
+        self._objects.remove(_manifest(name))
+        self._objects.remove(_lines(name))
+
     def verify(self, name: str) -> Verified:
         """Compare an archive with its manifest, line by line if it can be read; ArchiveDamaged."""
         manifest, head = self.manifest(name), self._objects.head(_lines(name))

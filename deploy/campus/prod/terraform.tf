@@ -1,0 +1,26 @@
+# Printed by tablewright terraform campus --environment prod: what is to change here is changed in the design.
+
+terraform {
+  required_version = ">= 1.5"
+
+  required_providers {
+    aws = {
+      source  = "hashicorp/aws"
+      version = ">= 5.100"
+    }
+  }
+}
+
+provider "aws" {
+  region = "us-east-1"
+
+  default_tags {
+    tags = {
+      Project         = "campus-cloud"
+      Environment     = "prod"
+      DataSensitivity = "education-records"
+    }
+  }
+}
+
+data "aws_caller_identity" "current" {}

@@ -1,0 +1,106 @@
+"""Administration: `/admin/users` and their quotas, suspension, transfer; storage, tasks, the audit log."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import Field, StringConstraints
+
+from tablewright.kit.erased import Certificate
+from tablewright.kit.http import Body, Cursor, Page, listed, page_of, view_of
+from tablewright.systems.campus.access import Admin
+from tablewright.systems.campus.api.me import PageSize
+from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.model import AuditEntry, StorageReport, Task, User
+
+
+class Progress(Body):
+    """A task as admins see it."""
+
+    task_id: str
+    kind: str
+    state: str
+    due_at: datetime
+    failures: int
+    note: str | None = None
+
+
+def progress_of(task: Task) -> Progress:
+    return view_of(Progress, task)
+
+
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class QuotaChange(Body):
+    storage_quota: Annotated[int, Field(ge=0)]
+
+
+class TransferRequest(Body):
+    to: str
+
+
+class Suspension(Body):
+    reason: Reason
+
+
+def admin(campus: Campus) -> APIRouter:
+    api = APIRouter(prefix="/admin", tags=["admin"])
+
+    @api.get("/users", response_model_exclude_none=True)
+    def find_users(by: Admin, q: str = "", size: PageSize = None) -> Page[User]:
+        """Users whose name, address or university id contains `q`."""
+        return listed(campus.users.search(q, size or 20))
+
+    @api.get("/users/{user_id}", response_model_exclude_none=True)
+    def get_user(by: Admin, user_id: str) -> User:
+        return campus.users.by_id(user_id)
+
+    @api.put("/users/{user_id}/quota", response_model_exclude_none=True)
+    def set_quota(by: Admin, user_id: str, body: QuotaChange) -> User:
+        return campus.users.set_quota(user_id, body.storage_quota, by)
+
+    @api.post("/users/{user_id}:suspend", response_model_exclude_none=True)
+    def suspend(by: Admin, user_id: str, body: Suspension) -> User:
+        return campus.users.suspend(user_id, by, body.reason)
+
+    @api.post("/users/{user_id}:reinstate", response_model_exclude_none=True)
+    def reinstate(by: Admin, user_id: str) -> User:
+        return campus.users.reinstate(user_id, by)
+
+    @api.post("/users/{user_id}:transfer", status_code=202)
+    def transfer(by: Admin, user_id: str, body: TransferRequest) -> Progress:
+        """Give everything a user owns to another; it is done in the background."""
+        return progress_of(campus.transfer.start(user_id, body.to, by))
+
+    @api.get("/users/{user_id}/export")
+    def export_user(by: Admin, user_id: str) -> dict[str, Any]:
+        """What is kept about a user."""
+        return campus.privacy.export(campus.users.by_id(user_id))
+
+    @api.post("/users/{user_id}:erase")
+    def erase(by: Admin, user_id: str) -> Certificate:
+        """Erase a user's files and name for good; submissions and grades stay without the name."""
+        return campus.privacy.erase(user_id, by)
+
+    @api.get("/users/{user_id}/certificate")
+    def certificate(by: Admin, user_id: str) -> Certificate:
+        """The proof of an erasure."""
+        return campus.privacy.certificate(user_id)
+
+    @api.get("/storage", response_model_exclude_none=True)
+    def storage(by: Admin) -> StorageReport:
+        """How much is used by everyone together, and by whom most."""
+        return campus.users.storage()
+
+    @api.get("/tasks", response_model_exclude_none=True)
+    def tasks(by: Admin) -> Page[Progress]:
+        """Background work that waits or has failed."""
+        return listed(map(progress_of, campus.waiting_tasks()))
+
+    @api.get("/audit/{subject}", response_model_exclude_none=True)
+    def history(by: Admin, subject: str, size: PageSize = None, after: Cursor = None) -> Page[AuditEntry]:
+        """Who did what to a record, such as `file:{id}`; newest first."""
+        return page_of(campus.repository.page(campus.repository.history(subject), size, after, by.user_id))
+
+    return api

@@ -1,0 +1,137 @@
+"""Bodies and views of files, uploads, versions and folders."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from tablewright.kit.http import Body, view_of
+from tablewright.systems.campus.files.uploads import UploadStatus
+from tablewright.systems.campus.model import File, FileStatus, ScanStatus, Value
+
+MediaType = Annotated[str, StringConstraints(pattern=r"^[\w.+-]+/[\w.+*-]+$", max_length=127)]
+Size = Annotated[int, Field(ge=0)]
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class NewVersion(Body):
+    file_size: Size
+    content_type: MediaType = "application/octet-stream"
+    checksum: str | None = None
+
+
+class NewFile(NewVersion):
+    filename: str
+    folder_id: str | None = None
+    # The limits of this assignment apply.
+    assignment_id: str | None = None
+
+
+class UploadComplete(Body):
+    checksum: str | None = None
+
+
+class Complete(UploadComplete):
+    upload_id: str
+
+
+class FileChange(Body):
+    filename: str = ""
+    folder_id: str | None = None
+    description: str | None = None
+    tags: list[str] = Field(default_factory=list)
+
+
+class FolderBody(Body):
+    name: str
+    parent_id: str | None = None
+
+
+class FolderChange(Body):
+    name: str = ""
+    parent_id: str | None = None
+
+
+class Review(Body):
+    reason: Reason
+
+
+class UploadView(Value):
+    """A slot: `parts` are the numbers of those that have arrived, `digests` their SHA-256 where it is known."""
+
+    upload_id: str
+    file_id: str
+    filename: str
+    file_size: int
+    part_size: int
+    part_count: int
+    parts: list[int]
+    digests: dict[int, str]
+    expires_at: datetime
+
+
+class FileView(Value):
+    """A file as its users see it; where its bytes are is not theirs to know."""
+
+    file_id: str
+    user_id: str
+    filename: str
+    file_size: int
+    content_type: str
+    status: FileStatus
+    uploaded_at: datetime | None
+    last_modified: datetime
+    checksum: str | None
+    version_number: int
+    description: str | None
+    tags: list[str]
+    download_count: int
+    is_public: bool
+    deleted_at: datetime | None
+    virus_scan_status: ScanStatus
+    virus_scan_date: datetime | None
+    folder_id: str | None
+    uploaded_by: str | None
+    is_held: bool
+    version: int
+
+
+class VersionView(Value):
+    version_number: int
+    file_size: int
+    checksum: str
+    content_type: str
+    created_at: datetime
+    created_by: str
+    virus_scan_status: ScanStatus
+
+
+class FolderView(Value):
+    folder_id: str
+    parent_id: str | None
+    name: str
+    created_at: datetime
+    version: int
+
+
+class DownloadLink(Value):
+    """A request for the bytes that needs no login."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+
+
+def file_view(file: File) -> FileView:
+    return view_of(FileView, file, is_held=bool(file.held_by))
+
+
+def upload_view(status: UploadStatus) -> UploadView:
+    return view_of(
+        UploadView,
+        status.upload,
+        part_size=status.part_size,
+        part_count=status.part_count,
+        parts=sorted(status.parts),
+        digests=status.digests,
+    )

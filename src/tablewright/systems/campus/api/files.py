@@ -1,0 +1,330 @@
+"""Files over HTTP: `/files`, `/uploads`, `/folders`, `/trash`, `/objects` and the quarantine.
+
+    POST /files            a slot with its quota             -> uploadId, partSize, partCount
+    PUT  /uploads/{id}/parts/{n}   one part, in any order
+    POST /files/{id}:complete      the file is visible
+
+Must hold: the body of a part is written to the disk as it arrives, so memory does not depend on the number of clients
+or their speed.
+Elsewhere: bytes out (content.py), views and bodies (file_bodies.py), shares (shares.py).
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from tablewright.edge.errors import NotFound
+from tablewright.kit.http import Cursor, Page, VersionRead, listed, marked, view_of
+from tablewright.kit.objects.signed_paths import SignatureUnusable
+from tablewright.systems.campus.access import Admin, Me
+from tablewright.systems.campus.api.content import begins_download, content_response
+from tablewright.systems.campus.api.file_bodies import (
+    Complete,
+    DownloadLink,
+    FileChange,
+    FileView,
+    FolderBody,
+    FolderChange,
+    FolderView,
+    NewFile,
+    NewVersion,
+    Review,
+    UploadComplete,
+    UploadView,
+    VersionView,
+    file_view,
+    upload_view,
+)
+from tablewright.systems.campus.api.me import PageSize
+from tablewright.systems.campus.api.parts import PartDigest, receive_part
+from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.errors import Gone
+from tablewright.systems.campus.files.file_lists import ANYWHERE, TRASH, Sort, Wanted
+from tablewright.systems.campus.model import File, Folder, User
+
+
+def files(campus: Campus) -> APIRouter:
+    api = APIRouter(tags=["files"])
+    _add_uploads(api, campus)
+    _add_files(api, campus)
+    _add_content(api, campus)
+    _add_versions(api, campus)
+    _add_folders(api, campus)
+    _add_quarantine(api, campus)
+    return api
+
+
+# --- uploads ---
+
+
+def owner_of_folder(campus: Campus, user: User, folder_id: str | None) -> str:
+    """Whose quota an upload into a folder is charged to: the folder's owner's (CC-X27); 403 if it is not shared."""
+    if folder_id is None:
+        return user.user_id
+    folder = campus.repository.folder(folder_id)
+    if folder.folder_id == folder.user_id:
+        raise NotFound("folder")
+    campus.file_access.check_folder(user, folder, write=True)
+    return folder.user_id
+
+
+def _add_uploads(api: APIRouter, campus: Campus) -> None:
+    @api.post("/files", status_code=201)
+    def begin_upload(user: Me, body: NewFile) -> UploadView:
+        """A slot for a file: its size is reserved for a day."""
+        owner_id = owner_of_folder(campus, user, body.folder_id)
+        upload = campus.uploads.begin(
+            user,
+            filename=body.filename,
+            size=body.file_size,
+            content_type=body.content_type,
+            checksum=body.checksum,
+            folder_id=body.folder_id,
+            owner_id=owner_id,
+            purpose="submission" if body.assignment_id else "file",
+            assignment_id=body.assignment_id,
+        )
+        return upload_view(campus.uploads.status(upload))
+
+    @api.get("/uploads")
+    def list_uploads(user: Me) -> Page[UploadView]:
+        """What you began to upload and can go on with, newest first."""
+        return listed(upload_view(campus.uploads.status(one)) for one in campus.uploads.begun(user))
+
+    @api.get("/uploads/{upload_id}")
+    def get_upload(user: Me, upload_id: str) -> UploadView:
+        """Which parts have arrived."""
+        return upload_view(campus.uploads.status(campus.uploads.of(user, upload_id)))
+
+    @api.put("/uploads/{upload_id}/parts/{number}", status_code=204)
+    async def put_part(
+        request: Request, user: Me, upload_id: str, number: int, digest: PartDigest = None
+    ) -> None:
+        """Store a part. Each has `partSize` bytes, the last one the rest; sending it again is harmless."""
+        await receive_part(
+            request, lambda: campus.uploads.of(user, upload_id), campus.uploads, number, digest
+        )
+
+    @api.post("/files/{file_id}:complete", response_model_exclude_none=True)
+    def complete_upload(user: Me, file_id: str, body: Complete, response: Response) -> FileView:
+        """Make the file visible, after its size, checksum and content were checked; again, it returns the same."""
+        if not campus.uploads.was_completed(body.upload_id):
+            campus.uploads.of(user, body.upload_id)
+        file = campus.uploads.complete(body.upload_id, body.checksum)
+        if file.file_id != file_id or (file.user_id != user.user_id and file.uploaded_by != user.user_id):
+            campus.file_access.share_of(user, file, write=True)
+        return marked(response, file_view(file))
+
+    @api.post("/uploads/{upload_id}:complete", response_model_exclude_none=True)
+    def complete(user: Me, upload_id: str, body: UploadComplete, response: Response) -> FileView:
+        """The same by the id of the upload alone."""
+        upload = campus.uploads.of(user, upload_id)
+        return marked(response, file_view(campus.uploads.complete(upload.upload_id, body.checksum)))
+
+    @api.delete("/uploads/{upload_id}", status_code=204)
+    def abandon_upload(user: Me, upload_id: str) -> None:
+        """Cancel an upload; its quota is free at once."""
+        campus.uploads.abandon(campus.uploads.of(user, upload_id).upload_id)
+
+
+# --- files ---
+
+
+def _add_files(api: APIRouter, campus: Campus) -> None:
+    @api.get("/files", response_model_exclude_none=True)
+    def list_files(
+        user: Me,
+        folder: Annotated[
+            str, Query(description="a folder's id, `top`, `trash`; default: all files")
+        ] = ANYWHERE,
+        q: Annotated[str, Query(max_length=200)] = "",
+        tag: Annotated[str, Query(max_length=50)] = "",
+        sort: Sort = "date",
+        order: Annotated[str, Query(pattern="^(asc|desc)$")] = "desc",
+        size: PageSize = None,
+        after: Cursor = None,
+    ) -> Page[FileView]:
+        """Your files, newest first unless you sort by `name` or `size`."""
+        place = None if folder == "top" else folder
+        if place not in (None, ANYWHERE, TRASH):
+            campus.folders.of(user, place)
+        wanted = Wanted(place, q, tag, sort, order == "desc")
+        found = campus.listing.page(user, wanted, size, after)
+        return listed(map(file_view, found.items), found.next)
+
+    @api.get("/files/{file_id}", response_model_exclude_none=True)
+    def get_file(user: Me, file_id: str, response: Response) -> FileView:
+        return marked(response, file_view(campus.library.shown(user, file_id)))
+
+    @api.patch("/files/{file_id}", response_model_exclude_none=True)
+    def change_file(
+        user: Me, file_id: str, body: FileChange, response: Response, version: VersionRead = None
+    ) -> FileView:
+        """Rename, move (`folderId`, null for the top), describe or tag a file."""
+        return marked(response, file_view(campus.library.edit(user, file_id, body.changes(), version)))
+
+    @api.delete("/files/{file_id}", response_model_exclude_none=True)
+    def delete_file(user: Me, file_id: str, version: VersionRead = None) -> FileView:
+        """Move a file to the trash, where it stays for 30 days."""
+        return file_view(campus.library.trash(user, file_id, version))
+
+    @api.post("/files/{file_id}:restore", response_model_exclude_none=True)
+    def restore_file(user: Me, file_id: str, response: Response) -> FileView:
+        """Take a file out of the trash."""
+        return marked(response, file_view(campus.library.restore(user, file_id)))
+
+    @api.post("/trash:empty")
+    def empty_trash(user: Me) -> dict[str, int]:
+        """Remove everything in the trash for good; what a submission holds stays."""
+        return {"removed": campus.purge.empty_trash(user)}
+
+
+# --- bytes ---
+
+
+def _add_content(api: APIRouter, campus: Campus) -> None:
+    @api.get("/files/{file_id}/content")
+    def get_content(request: Request, user: Me, file_id: str) -> Response:
+        """The bytes; ranges are supported. Counted once for each download."""
+        file, share = campus.library.reached(user, file_id)
+        if begins_download(request):
+            campus.library.downloaded(file, user, share)
+        return _content(request, campus, file)
+
+    @api.post("/files/{file_id}/content:link")
+    def link_to_content(user: Me, file_id: str) -> DownloadLink:
+        """A link to the bytes for a program that has no login, valid for five minutes."""
+        signed = campus.library.download_link(user, file_id)
+        return DownloadLink(method=signed.method, url=signed.url, headers=dict(signed.headers))
+
+    @api.get("/objects/{signed}")
+    def get_signed(request: Request, signed: str) -> Response:
+        """What a link of `content:link` leads to; the link is the login."""
+        try:
+            path = campus.signed_paths.verify("GET", signed)
+        except SignatureUnusable as mistake:
+            raise Gone("LINK_EXPIRED", f"{str(mistake).capitalize()}.") from None
+        head = campus.objects.head(path.name)
+        if head is None:
+            raise NotFound("file")
+        return content_response(
+            request,
+            lambda start, end: campus.library.open_object(path.name, start, end),
+            size=head.size,
+            filename=path.filename,
+            content_type=path.content_type,
+            tag=path.name.rpartition("/")[2],
+        )
+
+
+def _content(request: Request, campus: Campus, file: File) -> Response:
+    return content_response(
+        request,
+        lambda start, end: campus.library.open(file, start, end),
+        size=file.file_size,
+        filename=file.filename,
+        content_type=file.content_type,
+        tag=file.version_id,
+    )
+
+
+# --- versions ---
+
+
+def _add_versions(api: APIRouter, campus: Campus) -> None:
+    @api.get("/files/{file_id}/versions")
+    def list_versions(user: Me, file_id: str) -> Page[VersionView]:
+        """All versions, newest first."""
+        file = campus.library.shown(user, file_id)
+        return listed(view_of(VersionView, one) for one in campus.versions.of(file))
+
+    @api.post("/files/{file_id}/versions", status_code=201)
+    def begin_version(user: Me, file_id: str, body: NewVersion) -> UploadView:
+        """A slot for a new version; it counts for the owner of the file."""
+        file = campus.library.readable(user, file_id, write=True)
+        upload = campus.uploads.begin(
+            user,
+            filename=file.filename,
+            size=body.file_size,
+            content_type=body.content_type,
+            checksum=body.checksum,
+            owner_id=file.user_id,
+            file_id=file_id,
+        )
+        return upload_view(campus.uploads.status(upload))
+
+    @api.get("/files/{file_id}/versions/{number}/content")
+    def get_version(request: Request, user: Me, file_id: str, number: int) -> Response:
+        file, version = campus.versions.readable(user, file_id, number)
+        if begins_download(request):
+            campus.library.downloaded(file, user)
+        return content_response(
+            request,
+            lambda start, end: campus.library.open_object(version.object_name, start, end),
+            size=version.file_size,
+            filename=file.filename,
+            content_type=version.content_type,
+            tag=version.version_id,
+        )
+
+    @api.post("/files/{file_id}/versions/{number}:restore", response_model_exclude_none=True)
+    def restore_version(
+        user: Me, file_id: str, number: int, response: Response, version: VersionRead = None
+    ) -> FileView:
+        """Make a previous version the current one."""
+        return marked(response, file_view(campus.versions.restore(user, file_id, number, version)))
+
+
+# --- folders ---
+
+
+def _add_folders(api: APIRouter, campus: Campus) -> None:
+    def view(folder: Folder) -> FolderView:
+        return view_of(FolderView, folder)
+
+    @api.get("/folders", response_model_exclude_none=True)
+    def list_folders(user: Me) -> Page[FolderView]:
+        """All your folders; `parentId` makes the tree."""
+        return listed(map(view, campus.folders.tree(user.user_id).by_id.values()))
+
+    @api.post("/folders", status_code=201, response_model_exclude_none=True)
+    def create_folder(user: Me, body: FolderBody, response: Response) -> FolderView:
+        return marked(response, view(campus.folders.create(user, body.name, body.parent_id)))
+
+    @api.patch("/folders/{folder_id}", response_model_exclude_none=True)
+    def change_folder(
+        user: Me, folder_id: str, body: FolderChange, response: Response, version: VersionRead = None
+    ) -> FolderView:
+        """Rename a folder, or move it (`parentId`, null for the top)."""
+        campus.folders.of(user, folder_id)
+        return marked(response, view(campus.folders.change(user, folder_id, version, **body.changes())))
+
+    @api.delete("/folders/{folder_id}")
+    def delete_folder(user: Me, folder_id: str) -> dict[str, int]:
+        """Delete a folder with those in it; their files go to the trash."""
+        campus.folders.of(user, folder_id)
+        return {"trashed": campus.library.trash_folder(user, folder_id)}
+
+
+# --- quarantine ---
+
+
+def _add_quarantine(api: APIRouter, campus: Campus) -> None:
+    @api.get("/admin/quarantine", response_model_exclude_none=True, tags=["admin"])
+    def list_quarantine(by: Admin) -> Page[FileView]:
+        return listed(map(file_view, campus.scans.quarantine()))
+
+    @api.get("/admin/quarantine/{file_id}/content", tags=["admin"])
+    def review_content(request: Request, by: Admin, file_id: str) -> Response:
+        """The bytes of a quarantined file, to review it; recorded."""
+        return _content(request, campus, campus.scans.reviewed(by, file_id))
+
+    @api.post("/admin/quarantine/{file_id}:release", response_model_exclude_none=True, tags=["admin"])
+    def release(by: Admin, file_id: str, body: Review) -> FileView:
+        """A false alarm: the file can be used again."""
+        return file_view(campus.scans.release(by, file_id, body.reason))
+
+    @api.post("/admin/quarantine/{file_id}:delete", response_model_exclude_none=True, tags=["admin"])
+    def discard(by: Admin, file_id: str, body: Review) -> FileView:
+        """Move a quarantined file to its owner's trash, for good."""
+        return file_view(campus.scans.discard(by, file_id, body.reason))

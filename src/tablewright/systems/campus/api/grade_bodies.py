@@ -1,0 +1,267 @@
+"""Bodies and views of grading.
+
+Must hold: a view is made from a submission that passed grading/disclosure.py.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tablewright.kit.http import Body, Moment, view_of
+from tablewright.systems.campus.grading.mark_entries import MarkEntry
+from tablewright.systems.campus.model import (
+    Comment,
+    Criterion,
+    CriterionMark,
+    GradeGroup,
+    GradeLetter,
+    Level,
+    Mark,
+    MarkingState,
+    Points,
+    Rubric,
+    Submission,
+    SubmissionStatus,
+    Value,
+)
+
+Id = Annotated[str, Field(max_length=64)]
+Text = Annotated[str, Field(max_length=20_000)]
+
+
+# --- marks ---
+
+
+class GradeBody(Body):
+    """A mark. `version` is the one that GET returned; without `publish` it is a draft."""
+
+    version: int | None = None
+    score: Decimal | None = None
+    criteria: dict[Id, CriterionMark] = Field(default_factory=dict, max_length=50)
+    adjustment: Decimal = Decimal(0)
+    scores: dict[Id, Decimal] = Field(default_factory=dict, max_length=100)
+    feedback: Text | None = None
+    feedback_file_id: Id | None = None
+    publish: bool = False
+
+    def entry(self) -> MarkEntry:
+        return MarkEntry(
+            self.score, self.criteria, self.adjustment, self.scores, self.feedback, self.feedback_file_id
+        )
+
+
+class VersionBody(Body):
+    version: int | None = None
+
+
+class GradeView(Value):
+    """A submission with its marking, as its reader may see it."""
+
+    submission_id: str
+    assignment_id: str
+    course_id: str
+    student_id: str
+    student_name: str
+    student_email: str
+    team_name: str | None
+    member_ids: list[str]
+    submission_number: int
+    submitted_at: datetime
+    is_late: bool
+    status: SubmissionStatus
+    marking_state: MarkingState
+    score: Points | None
+    grade: Points | None
+    max_grade: Points | None
+    scores: dict[str, Points]
+    grades: dict[str, Points]
+    penalty_percent: Points | None
+    feedback: str | None
+    feedback_file_id: str | None
+    graded_at: datetime | None
+    graded_by: str | None
+    graded_by_name: str | None
+    grader_id: str | None
+    second_grader_id: str | None
+    version: int
+
+
+class MarkingView(GradeView):
+    """The same with what belongs to it: marks (for staff), the rubric and the comments."""
+
+    marks: list[Mark] = Field(default_factory=list)
+    criteria: dict[str, CriterionMark] = Field(default_factory=dict)
+    rubric: Rubric | None = None
+    comments: list[Comment] = Field(default_factory=list)
+
+
+def grade_view(shown: Submission, version: int | None = None) -> GradeView:
+    return view_of(GradeView, shown, **({} if version is None else {"version": version}))
+
+
+def marking_view(
+    shown: Submission,
+    version: int,
+    marks: Iterable[Mark],
+    criteria: dict[str, CriterionMark],
+    rubric: Rubric | None,
+    comments: list[Comment],
+) -> MarkingView:
+    return view_of(
+        MarkingView,
+        shown,
+        version=version,
+        marks=list(marks),
+        criteria=criteria,
+        rubric=rubric,
+        comments=comments,
+    )
+
+
+# --- comments ---
+
+
+class CommentBody(Body):
+    part_id: Id
+    line: int | None = None
+    page: int | None = None
+    x: Decimal | None = None
+    y: Decimal | None = None
+    text: Text
+
+
+class TextBody(Body):
+    text: Text
+
+
+# --- rubrics ---
+
+
+class LevelBody(Body):
+    level_id: Id = ""
+    title: str
+    points: Decimal
+
+
+class CriterionBody(Body):
+    criterion_id: Id = ""
+    title: str
+    description: str | None = None
+    levels: list[LevelBody] = Field(max_length=50)
+
+
+class RubricBody(Body):
+    """Criteria and levels that have an id stay the same ones."""
+
+    version: int | None = None
+    title: str
+    criteria: list[CriterionBody] = Field(max_length=200)
+
+    def as_criteria(self) -> list[Criterion]:
+        return [
+            Criterion(
+                criterion_id=each.criterion_id,
+                title=each.title,
+                description=each.description,
+                levels=[
+                    Level(level_id=level.level_id, title=level.title, points=level.points)
+                    for level in each.levels
+                ],
+            )
+            for each in self.criteria
+        ]
+
+
+class ChosenRubric(Body):
+    version: int | None = None
+    rubric_id: Id | None
+
+
+# --- allocation, release ---
+
+
+class AllocationBody(Body):
+    """`evenly` among graders, or `section`: each section's grader."""
+
+    method: Literal["evenly", "section"]
+    graders: list[Id] = Field(default_factory=list, max_length=200)
+    sections: dict[str, Id] = Field(default_factory=dict, max_length=200)
+
+
+class GradersBody(Body):
+    grader_id: Id | None = None
+    second_grader_id: Id | None = None
+
+
+class ReleaseBody(Body):
+    """Now, or `at` a moment."""
+
+    at: Moment = None
+    version: int | None = None
+
+
+class ReleaseView(Value):
+    assignment_id: str
+    released_at: datetime | None
+    version: int
+
+
+class ImportBody(Body):
+    """A worksheet or zip file that was uploaded before."""
+
+    file_id: Id
+    publish: bool = False
+
+
+class LineView(Value):
+    line: int
+    name: str
+    outcome: Literal["saved", "unchanged", "empty", "refused"]
+    message: str
+
+
+# --- gradebook ---
+
+
+class SchemeBody(Body):
+    version: int | None = None
+    grade_groups: list[GradeGroup] = Field(default_factory=list, max_length=100)
+    letters: list[GradeLetter] = Field(default_factory=list, max_length=100)
+
+
+class ResultView(Value):
+    assignment_id: str
+    submission_id: str | None = None
+    points: Points
+    score: Points | None
+    state: Literal["graded", "submitted", "missing", "excused", "open"]
+    counts: bool
+    dropped: bool = False
+
+
+class GroupView(Value):
+    group_id: str
+    name: str
+    weight: Points
+    percent: Points | None
+
+
+class StudentGradesView(Value):
+    """A student's results in a course, and the total."""
+
+    student_id: str
+    name: str
+    results: list[ResultView]
+    groups: list[GroupView]
+    percent: Points | None
+    letter: str | None
+
+
+class GradebookView(Value):
+    course_id: str
+    assignments: list[dict[str, str]]
+    students: list[StudentGradesView]
+    distribution: list[int]

@@ -1,0 +1,106 @@
+"""The gradebook of a course: for staff, for a student, as CSV; groups, weights and letters."""
+
+from decimal import Decimal, InvalidOperation
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from tablewright.edge.downloads import download
+from tablewright.edge.errors import BadRequest, NotFound
+from tablewright.kit.http import VersionRead, based_on, version_needed
+from tablewright.systems.campus.access import CourseSeat, InstructorSeat, StaffSeat
+from tablewright.systems.campus.api import grade_bodies as bodies
+from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.grading.gradebook import StudentRow
+
+Guesses = Annotated[
+    list[str] | None, Query(alias="guess", description="`assignmentId:score`, for what-if", max_length=200)
+]
+
+
+def gradebook(campus: Campus) -> APIRouter:
+    api = APIRouter(tags=["grading"])
+
+    @api.get("/courses/{course_id}/gradebook", response_model_exclude_none=True)
+    def get_gradebook(seat: StaffSeat) -> bodies.GradebookView:
+        """Every student's results and total."""
+        sheet = campus.gradebook.for_staff(seat.course)
+        return bodies.GradebookView(
+            course_id=seat.course.course_id,
+            assignments=[
+                {"assignmentId": each.assignment_id, "title": each.title} for each in sheet.assignments
+            ],
+            students=[student_view(row) for row in sheet.rows],
+            distribution=sheet.distribution(),
+        )
+
+    @api.get("/courses/{course_id}/gradebook.csv")
+    def get_gradebook_csv(seat: StaffSeat) -> Response:
+        text = campus.gradebook.csv(seat.course)
+        return download(text, "campus", f"{seat.course.course_id}-gradebook", campus.repository.now(), "csv")
+
+    @api.get("/courses/{course_id}/grades", response_model_exclude_none=True)
+    def my_grades(seat: CourseSeat, guesses: Guesses = None) -> bodies.StudentGradesView:
+        """The caller's own results and total; with guesses, what the total would be."""
+        if seat.enrolment is None or seat.is_staff:
+            raise NotFound("grade", "Only students of a course have grades in it.")
+        _, row = campus.gradebook.for_student(seat.course, seat.enrolment, guesses_of(guesses or []))
+        return student_view(row)
+
+    @api.put("/courses/{course_id}/grade-scheme")
+    def set_scheme(seat: InstructorSeat, body: bodies.SchemeBody, read: VersionRead = None) -> dict[str, int]:
+        """Groups with weights, and letters; an assignment names its group."""
+        expected = version_needed(based_on(read, body.version))
+        saved = campus.gradebook.set_scheme(
+            seat.course, body.grade_groups, body.letters, seat.actor, expected
+        )
+        return {"version": saved.version}
+
+    return api
+
+
+def student_view(row: StudentRow) -> bodies.StudentGradesView:
+    return bodies.StudentGradesView(
+        student_id=row.student.user_id,
+        name=row.student.name,
+        results=[
+            bodies.ResultView(
+                assignment_id=each.assignment_id,
+                submission_id=row.submissions.get(each.assignment_id),
+                points=each.points,
+                score=each.score,
+                state=each.state,
+                counts=each.counts,
+                dropped=each.assignment_id in row.total.dropped,
+            )
+            for each in row.results.values()
+        ],
+        groups=[
+            bodies.GroupView(
+                group_id=each.group.group_id,
+                name=each.group.name,
+                weight=each.group.weight,
+                percent=each.percent,
+            )
+            for each in row.total.groups
+        ],
+        percent=row.total.percent,
+        letter=row.total.letter,
+    )
+
+
+def guesses_of(texts: list[str]) -> dict[str, Decimal]:
+    """`assignmentId:score` as numbers; what is not a number is refused."""
+    found: dict[str, Decimal] = {}
+    for text in texts:
+        id, _, score = text.partition(":")
+        try:
+            value = Decimal(score.strip().replace(",", "."))
+        except InvalidOperation:
+            raise BadRequest(
+                "INVALID_SCORE", "A guess is an assignment's id, a colon and a score.", "guess"
+            ) from None
+        if not value.is_finite() or not 0 <= value <= 100_000:
+            raise BadRequest("INVALID_SCORE", "A guess cannot be negative.", "guess")
+        found[id] = value
+    return found

@@ -1,0 +1,119 @@
+"""What is done with all submissions of an assignment: allocation, release, worksheets out and in."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+
+from tablewright.edge.downloads import attachment
+from tablewright.edge.errors import Refused
+from tablewright.edge.request_bodies import body_of
+from tablewright.kit.http import Page, VersionRead, based_on, listed, view_of
+from tablewright.systems.campus.access import InstructorAssignment, StaffAssignment, StaffSubmission
+from tablewright.systems.campus.api import grade_bodies as bodies
+from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.courses.seats import AssignmentSeat
+from tablewright.systems.campus.errors import TooLarge
+from tablewright.systems.campus.grading.disclosure import for_staff
+from tablewright.systems.campus.grading.zip_files import MOST_BYTES
+
+Publish = Annotated[bool, Query(description="publish the grades; else they are drafts")]
+
+
+def worksheets(campus: Campus) -> APIRouter:
+    api = APIRouter(tags=["grading"])
+    _add_allocation(api, campus)
+    _add_release(api, campus)
+    _add_worksheets(api, campus)
+    return api
+
+
+def _add_allocation(api: APIRouter, campus: Campus) -> None:
+    @api.post("/assignments/{assignment_id}/allocation")
+    def allocate(found: InstructorAssignment, body: bodies.AllocationBody) -> dict[str, int]:
+        """Allocate the submissions that have no grader yet; how many were."""
+        actor = found.seat.actor
+        if body.method == "evenly":
+            return {"allocated": campus.allocation.evenly(found.assignment, body.graders, actor)}
+        return {"allocated": campus.allocation.by_section(found.assignment, body.sections, actor)}
+
+    @api.put("/submissions/{submission_id}/graders", response_model_exclude_none=True)
+    def set_graders(found: StaffSubmission, body: bodies.GradersBody) -> bodies.GradeView:
+        """Give a submission to a grader by hand; null for none."""
+        saved = campus.allocation.by_hand(
+            found.assignment, found.submission, body.grader_id, body.second_grader_id, found.seat.actor
+        )
+        return bodies.grade_view(for_staff(found.assignment, saved, campus.repository.now()))
+
+
+def _add_release(api: APIRouter, campus: Campus) -> None:
+    @api.post("/assignments/{assignment_id}:release")
+    def release(
+        found: InstructorAssignment, body: bodies.ReleaseBody | None = None, read: VersionRead = None
+    ) -> bodies.ReleaseView:
+        """Release all grades now, or at a moment; before it has come, the moment can be changed."""
+        at, version = (body.at, body.version) if body is not None else (None, None)
+        saved = campus.release.release(found.assignment, found.seat.actor, at, based_on(read, version))
+        return view_of(bodies.ReleaseView, saved)
+
+    @api.post("/assignments/{assignment_id}:hold")
+    def hold(found: InstructorAssignment, read: VersionRead = None) -> bodies.ReleaseView:
+        """Take back a release whose moment has not come."""
+        return view_of(bodies.ReleaseView, campus.release.hold(found.assignment, found.seat.actor, read))
+
+
+def _add_worksheets(api: APIRouter, campus: Campus) -> None:
+    @api.get("/assignments/{assignment_id}/worksheet")
+    def get_worksheet(found: StaffAssignment) -> Response:
+        """All submissions as a zip file with a worksheet, streamed."""
+        return worksheet_zip(campus, found)
+
+    @api.get("/assignments/{assignment_id}/worksheet.csv")
+    def get_worksheet_csv(found: StaffAssignment) -> Response:
+        """The worksheet alone."""
+        return worksheet_csv(campus, found)
+
+    @api.post("/assignments/{assignment_id}/worksheet")
+    def take_worksheet(
+        request: Request, found: StaffAssignment, publish: Publish = False
+    ) -> Page[bodies.LineView]:
+        """Apply a worksheet or zip file, the body of the request; what became of each row. Can be repeated."""
+        return _taken(campus, found, body_of(request.scope), publish)
+
+    @api.post("/assignments/{assignment_id}/worksheet:import")
+    def take_uploaded(found: StaffAssignment, body: bodies.ImportBody) -> Page[bodies.LineView]:
+        """The same with a file that was uploaded before, for zip files that are too large for a body."""
+        return _taken(campus, found, uploaded(campus, found, body.file_id), body.publish)
+
+
+def worksheet_zip(campus: Campus, found: AssignmentSeat) -> Response:
+    chunks = campus.worksheets.zip(found.assignment, found.seat.actor)
+    headers = {**_named(campus, found, "zip"), "Content-Encoding": "identity"}
+    return StreamingResponse(chunks, media_type="application/zip", headers=headers)
+
+
+def worksheet_csv(campus: Campus, found: AssignmentSeat) -> Response:
+    text = campus.worksheets.csv(found.assignment, found.seat.actor)
+    return Response(text, media_type="text/csv; charset=utf-8", headers=_named(campus, found, "csv"))
+
+
+def uploaded(campus: Campus, found: AssignmentSeat, file_id: str) -> bytes:
+    """The bytes of a file of the caller."""
+    file = campus.library.owned(found.seat.user, file_id)
+    if file.file_size > MOST_BYTES:
+        raise TooLarge("FILE_TOO_LARGE", f"The file can have {MOST_BYTES // 1024**2} MiB.", "fileId")
+    campus.library.readable(found.seat.user, file_id)
+    return b"".join(campus.library.open(file))
+
+
+def _named(campus: Campus, found: AssignmentSeat, ending: str) -> dict[str, str]:
+    return attachment("campus", found.assignment.title, campus.repository.now(), ending)
+
+
+def _taken(campus: Campus, found: AssignmentSeat, content: bytes, publish: bool) -> Page[bodies.LineView]:
+    if not content:
+        raise Refused("FILE_EMPTY", "Send the worksheet as the body of the request.", "file")
+    lines = campus.worksheets.take(
+        found.assignment, content, found.seat.user, found.seat.actor, publish=publish
+    )
+    return listed(view_of(bodies.LineView, each) for each in lines)

@@ -1,0 +1,220 @@
+"""Campus Cloud as one value: everything it can do, over one database and one object store.
+
+The API, the pages and the jobs use this value; nothing above it knows the tables.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from itertools import chain, islice
+from pathlib import Path
+
+from tablewright.kit.delivery import OutboxDispatch
+from tablewright.kit.erased import FOLDER as ERASED
+from tablewright.kit.erased import ErasedList
+from tablewright.kit.objects.archive import Archive
+from tablewright.kit.objects.settings import objects_of
+from tablewright.kit.objects.signed_paths import SignedPaths
+from tablewright.kit.objects.store import ObjectStore
+from tablewright.mapping import Db
+from tablewright.systems.campus import design as d
+from tablewright.systems.campus.courses.archive import CourseArchive
+from tablewright.systems.campus.courses.assignments import Assignments
+from tablewright.systems.campus.courses.courses import Courses
+from tablewright.systems.campus.courses.drafts import Drafts
+from tablewright.systems.campus.courses.gates import Gates
+from tablewright.systems.campus.courses.late_updates import LateUpdates
+from tablewright.systems.campus.courses.owners import Owners
+from tablewright.systems.campus.courses.parts import Parts
+from tablewright.systems.campus.courses.reminders import Reminders
+from tablewright.systems.campus.courses.roster import Roster
+from tablewright.systems.campus.courses.submission_counts import SubmissionCounts
+from tablewright.systems.campus.courses.submissions import Submissions
+from tablewright.systems.campus.courses.teams import Teams
+from tablewright.systems.campus.courses.withdrawals import Withdrawals
+from tablewright.systems.campus.files.download_counts import DownloadCounts
+from tablewright.systems.campus.files.file_lists import Listing
+from tablewright.systems.campus.files.folders import Folders
+from tablewright.systems.campus.files.library import Library
+from tablewright.systems.campus.files.previews import Previews
+from tablewright.systems.campus.files.purge import Purge
+from tablewright.systems.campus.files.recount import Recount
+from tablewright.systems.campus.files.scan import Scans, scanner_of
+from tablewright.systems.campus.files.uploads import Uploads
+from tablewright.systems.campus.files.versions import Versions
+from tablewright.systems.campus.grading.allocation import Allocation
+from tablewright.systems.campus.grading.comments import Comments
+from tablewright.systems.campus.grading.gradebook import Gradebook
+from tablewright.systems.campus.grading.marks import Marks
+from tablewright.systems.campus.grading.notices import GradeNotices
+from tablewright.systems.campus.grading.regrades import Regrades
+from tablewright.systems.campus.grading.release import Release
+from tablewright.systems.campus.grading.rubrics import Rubrics
+from tablewright.systems.campus.grading.worksheet import Worksheets
+from tablewright.systems.campus.model import Message, Task
+from tablewright.systems.campus.people.notifications import Notifier
+from tablewright.systems.campus.people.privacy import Privacy
+from tablewright.systems.campus.people.transfer import Transfer
+from tablewright.systems.campus.people.users import Users
+from tablewright.systems.campus.repository import Repository
+from tablewright.systems.campus.settings import Settings
+from tablewright.systems.campus.sharing.access_check import FileAccess
+from tablewright.systems.campus.sharing.addressees import Addressees
+from tablewright.systems.campus.sharing.drops import Drops
+from tablewright.systems.campus.sharing.links import Links
+from tablewright.systems.campus.sharing.pending_shares import claim_pending, has_pending
+from tablewright.systems.campus.sharing.received import ReceivedShares
+from tablewright.systems.campus.sharing.share_jobs import ShareJobs
+from tablewright.systems.campus.sharing.shares import Shares
+from tablewright.systems.campus.sharing.targets import Targets
+from tablewright.world import World
+
+# Links to objects of a directory lead here; in a bucket, to the bucket.
+OBJECTS_PATH = "/campus/v1/objects/"
+
+
+@dataclass(frozen=True, slots=True)
+class Campus:
+    """The parts of Campus Cloud."""
+
+    repository: Repository
+    settings: Settings
+    users: Users
+    notifier: Notifier
+    transfer: Transfer
+    privacy: Privacy
+    objects: ObjectStore
+    signed_paths: SignedPaths
+    uploads: Uploads
+    library: Library
+    listing: Listing
+    folders: Folders
+    versions: Versions
+    scans: Scans
+    purge: Purge
+    recount: Recount
+    download_counts: DownloadCounts
+    file_access: FileAccess
+    targets: Targets
+    addressees: Addressees
+    shares: Shares
+    share_jobs: ShareJobs
+    links: Links
+    drops: Drops
+    received: ReceivedShares
+    previews: Previews
+    courses: Courses
+    roster: Roster
+    teams: Teams
+    assignments: Assignments
+    owners: Owners
+    drafts: Drafts
+    submissions: Submissions
+    withdrawals: Withdrawals
+    late_updates: LateUpdates
+    reminders: Reminders
+    submission_counts: SubmissionCounts
+    archive: CourseArchive
+    rubrics: Rubrics
+    marks: Marks
+    comments: Comments
+    regrades: Regrades
+    allocation: Allocation
+    release: Release
+    worksheets: Worksheets
+    gradebook: Gradebook
+    dispatch: OutboxDispatch[Message]
+
+    def waiting_tasks(self, at_most: int = 100) -> list[Task]:
+        """Background work that has failed, or is due within a day; the oldest first."""
+        db, until = self.repository.db, self.repository.now() + timedelta(days=1)
+        failed = db.all(d.tasks.by_state(state="PARKED"))
+        return list(islice(chain(failed, db.all(d.tasks.by_state(state="OPEN", until=until))), at_most))
+
+
+def open_campus(
+    db: Db,
+    world: World,
+    secret: bytes,
+    *,
+    home: Path,
+    url: str = "",
+    settings: Settings | None = None,
+    objects: ObjectStore | None = None,
+) -> Campus:
+    """Campus Cloud over a database.
+
+    `secret` keys the seal of messages, the digests of links and signed downloads. `home` is the directory for objects
+    and the list of the erased, unless `objects` are given. `url` is the public address, for links in mails.
+    """
+    settings = settings or Settings()
+    repository = Repository(db, world, secret)
+    users = Users(repository, settings)
+    notifier = Notifier(repository, url)
+    file_access = FileAccess(repository, settings)
+    signed_paths = SignedPaths(OBJECTS_PATH, sha256(b"campus objects\n" + secret).digest(), world)
+    objects = objects or objects_of(home, "objects", ("files", "archive", ERASED), world, signed_paths)
+    folders, download_counts = Folders(repository), DownloadCounts(repository)
+    library = Library(repository, objects, file_access, folders, download_counts)
+    uploads = Uploads(repository, objects, notifier, settings)
+    purge = Purge(repository, objects, library, settings)
+    links = Links(repository, file_access, settings, secret, url)
+    users.on_first_login.append(lambda user: claim_pending(repository, user))
+    users.also_admitted.append(lambda address: has_pending(repository, address))
+    courses = Courses(repository, users)
+    teams = Teams(repository, courses)
+    gates, owners = Gates(repository), Owners(repository, teams)
+    assignments = Assignments(repository, teams, gates)
+    parts = Parts(repository, library, file_access)
+    drafts = Drafts(repository, owners, parts, gates)
+    rubrics, grade_notices = Rubrics(repository), GradeNotices(repository, notifier)
+    marks = Marks(repository, rubrics, grade_notices, library)
+    return Campus(
+        repository=repository,
+        settings=settings,
+        users=users,
+        notifier=notifier,
+        transfer=Transfer(repository, notifier),
+        privacy=Privacy(repository, ErasedList(objects), library, purge, uploads),
+        objects=objects,
+        signed_paths=signed_paths,
+        uploads=uploads,
+        library=library,
+        listing=Listing(repository),
+        folders=folders,
+        versions=Versions(repository, library),
+        scans=Scans(repository, objects, scanner_of(settings.scanner), notifier),
+        purge=purge,
+        recount=Recount(repository, folders),
+        download_counts=download_counts,
+        file_access=file_access,
+        targets=Targets(repository, file_access),
+        addressees=Addressees(repository, users),
+        shares=Shares(repository, notifier, url),
+        share_jobs=ShareJobs(repository, notifier),
+        links=links,
+        drops=Drops(repository, links, uploads, folders, notifier),
+        received=ReceivedShares(repository, file_access),
+        previews=Previews(objects, secret, world),
+        courses=courses,
+        roster=Roster(repository, users, courses),
+        teams=teams,
+        assignments=assignments,
+        owners=owners,
+        drafts=drafts,
+        submissions=Submissions(repository, library, owners, parts, drafts, gates),
+        withdrawals=Withdrawals(repository, library, owners),
+        late_updates=LateUpdates(repository),
+        reminders=Reminders(repository, notifier, teams),
+        submission_counts=SubmissionCounts(repository, assignments),
+        archive=CourseArchive(repository, library, Archive(objects, world), settings.archive_years),
+        rubrics=rubrics,
+        marks=marks,
+        comments=Comments(repository),
+        regrades=Regrades(repository, grade_notices),
+        allocation=Allocation(repository),
+        release=Release(repository, grade_notices),
+        worksheets=Worksheets(repository, marks, rubrics, library, uploads),
+        gradebook=Gradebook(repository),
+        dispatch=repository.outbox.dispatch(),
+    )

@@ -1,0 +1,1 @@
+"""Courses, their people and teams, assignments and submissions."""

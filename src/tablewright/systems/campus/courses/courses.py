@@ -1,0 +1,205 @@
+"""Courses and who is in them (CC-D17). The role in a course decides what a user may do there.
+
+Must hold: who creates a course is its instructor, in the same transaction; a user is in a course once, with one role;
+a removed student leaves the teams of the course in the same transaction.
+Elsewhere: many at once (roster.py), teams (teams.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import available_timezones
+
+from tablewright.design import Write
+from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
+from tablewright.systems.campus import design as d
+from tablewright.systems.campus.courses.retention import archive_task
+from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.errors import Changed
+from tablewright.systems.campus.model import Course, CourseRole, Enrolment, User
+from tablewright.systems.campus.people.users import Users
+from tablewright.systems.campus.repository import Repository, is_course_id
+
+MOST_SECTIONS = 50
+MOST_LATE_DAYS = 60
+_RANK: Mapping[CourseRole, int] = {"instructor": 0, "ta": 1, "student": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """Something in a request that cannot be: the field, and what to do about it."""
+
+    code: str
+    field: str
+    message: str
+
+
+def refuse(mistakes: Sequence[Mistake]) -> None:
+    """Raise the first mistake; the others are among its facts."""
+    if mistakes:
+        first, *others = mistakes
+        facts = (
+            {"mistakes": [{"field": each.field, "message": each.message} for each in others]}
+            if others
+            else {}
+        )
+        raise Refused(first.code, first.message, first.field, facts)
+
+
+def mistakes_in_course(course: Course) -> list[Mistake]:
+    found = []
+    if not is_course_id(course.course_id):
+        words = "Use 2 to 64 letters, digits, dots, dashes or underscores, such as CS101-2026-AUTUMN."
+        found.append(Mistake("INVALID_ID", "courseId", words))
+    if not 1 <= len(course.name.strip()) <= 200:
+        found.append(Mistake("INVALID_NAME", "name", "Enter a name of up to 200 characters."))
+    if not 1 <= len(course.semester.strip()) <= 40:
+        found.append(Mistake("INVALID_SEMESTER", "semester", "Enter the semester, such as 2026 autumn."))
+    if course.time_zone not in available_timezones():
+        found.append(Mistake("INVALID_ZONE", "timeZone", "Enter a time zone such as Europe/Berlin."))
+    if len(course.sections) > MOST_SECTIONS or any(not 1 <= len(each) <= 40 for each in course.sections):
+        words = f"Enter up to {MOST_SECTIONS} sections with names of up to 40 characters."
+        found.append(Mistake("INVALID_SECTIONS", "sections", words))
+    if not 0 <= course.late_days <= MOST_LATE_DAYS:
+        found.append(Mistake("INVALID_LATE_DAYS", "lateDays", f"Enter 0 to {MOST_LATE_DAYS} days."))
+    return found
+
+
+class Courses:
+    """Courses and enrolments."""
+
+    def __init__(self, repository: Repository, users: Users) -> None:
+        self._repository, self._users = repository, users
+
+    # --- courses ---
+
+    def create(self, by: User, fields: Mapping[str, Any], *, enrolled: bool = True) -> Course:
+        """Create a course; its creator is its instructor, unless an admin creates it for others."""
+        if by.role == "student":
+            raise Forbidden("INSTRUCTOR_ONLY", "Only instructors can create courses.")
+        now = self._repository.now()
+        course = Course(**{**fields, "created_at": now, "updated_at": now})
+        refuse(mistakes_in_course(course))
+        seat = Seat(by, course, "instructor")
+        self._repository.write(
+            "COURSE",
+            d.courses.create(course),
+            d.tasks.add(archive_task(self._repository, course)),
+            *([d.enrolments.create(self.enrolment(course.course_id, by, "instructor"))] if enrolled else []),
+            self._repository.audit(f"course:{course.course_id}", "created", seat.actor, None, course),
+        )
+        return course
+
+    def change(self, seat: Seat, changes: Mapping[str, Any], expected: int | None = None) -> Course:
+        """Change fields of a course."""
+
+        def attempt() -> Course:
+            before = self._repository.course(seat.course.course_id)
+            if expected is not None and before.version != expected:
+                raise Changed()
+            moment = self._repository.later_than(before.updated_at)
+            after = before.model_copy(update={**changes, "updated_at": moment})
+            refuse(mistakes_in_course(after))
+            write = d.courses.change(before, after)
+            entry = self._repository.audit(f"course:{after.course_id}", "changed", seat.actor, before, after)
+            moved = before.semester_end != after.semester_end
+            task = [d.tasks.add(archive_task(self._repository, after))] if moved else []
+            self._repository.write("COURSE", write, entry, *task)
+            assert write.item is not None
+            return write.item
+
+        return self._repository.retried(expected, attempt)
+
+    def of(self, user: User) -> list[tuple[Course, Enrolment]]:
+        """A user's courses, the newest semester first."""
+        mine = self._repository.courses_of(user.user_id)
+        found = self._repository.db.many([d.courses.get(each.course_id) for each in mine])
+        pairs = [(course, each) for course, each in zip(found, mine, strict=True) if course is not None]
+        return sorted(pairs, key=lambda pair: (-pair[0].semester_end.timestamp(), pair[0].name.lower()))
+
+    # --- enrolments ---
+
+    def members(self, course_id: str, role: CourseRole | None = None) -> list[Enrolment]:
+        """Everyone in a course: staff first, then by name."""
+        found = self._repository.db.all(d.enrolments_of_course(course_id=course_id))
+        wanted = [each for each in found if role is None or each.role == role]
+        return sorted(wanted, key=lambda each: (_RANK[each.role], each.name.lower(), each.user_id))
+
+    def enrolment(
+        self, course_id: str, user: User, role: CourseRole, section: str | None = None
+    ) -> Enrolment:
+        """An enrolment as a value."""
+        return Enrolment(
+            user_id=user.user_id,
+            course_id=course_id,
+            role=role,
+            section=section,
+            name=user.name,
+            email=user.email,
+            university_id=user.university_id,
+            enrolled_at=self._repository.now(),
+        )
+
+    def enrol(
+        self, seat: Seat, email: str, role: CourseRole, section: str | None = None, name: str | None = None
+    ) -> Enrolment:
+        """Enrol the user of an address, who is created if there is none; the same again changes nothing."""
+        self._refuse_section(seat, section)
+        user = self._users.by_email(email)
+        if user is None and not name:
+            raise NotFound("user", "No user has this address. Enter a name to add the person.", "email")
+        user = user or self._users.invited(email, name or "")
+        return self.place(seat, user, role, section)[0]
+
+    def place(self, seat: Seat, user: User, role: CourseRole, section: str | None) -> tuple[Enrolment, str]:
+        """Enrol a user with this role and section; what it was: enrolled, changed or unchanged."""
+        course_id = seat.course.course_id
+
+        def attempt() -> tuple[Enrolment, str]:
+            before = self._repository.enrolment(user.user_id, course_id)
+            if before is None:
+                after = self.enrolment(course_id, user, role, section)
+                write, done = d.enrolments.create(after), "enrolled"
+            elif (before.role, before.section) == (role, section):
+                return before, "unchanged"
+            else:
+                after = before.model_copy(update={"role": role, "section": section})
+                write, done = d.enrolments.change(before, after), "changed"
+            entry = self._repository.audit(f"course:{course_id}", f"person {done}", seat.actor, before, after)
+            self._repository.write("ENROLMENT", write, entry)
+            return write.item or after, done
+
+        return self._repository.retried(None, attempt, on=(Changed, Conflict))
+
+    def remove(self, seat: Seat, user_id: str) -> None:
+        """Remove a user from the course and from its teams. What was submitted stays."""
+        before = self._repository.enrolment(user_id, seat.course.course_id)
+        if before is None:
+            raise NotFound("enrolment", "This person is not in this course.")
+        if user_id == seat.user.user_id:
+            raise Refused("OWN_ENROLMENT", "You cannot remove yourself. Ask another instructor.")
+        entry = self._repository.audit(
+            f"course:{before.course_id}", "person removed", seat.actor, before, None
+        )
+        self._repository.write("ENROLMENT", d.enrolments.delete(before), *self._out_of_teams(before), entry)
+
+    def _out_of_teams(self, enrolment: Enrolment) -> list[Write[Any]]:
+        course_id, writes = enrolment.course_id, list[Write[Any]]()
+        for group_set in self._repository.db.all(d.group_sets_of_course(course_id=course_id)):
+            key = course_id, group_set.group_set_id, enrolment.user_id
+            membership = self._repository.db.one(d.team_memberships.get(*key), consistent=True)
+            if membership is None:
+                continue
+            team = self._repository.db.one(
+                d.teams.get(course_id, group_set.group_set_id, membership.team_id), consistent=True
+            )
+            writes.append(d.team_memberships.delete(membership))
+            if team is not None:
+                left = [each for each in team.member_ids if each != enrolment.user_id]
+                writes.append(d.teams.change(team, team.model_copy(update={"member_ids": left})))
+        return writes
+
+    def _refuse_section(self, seat: Seat, section: str | None) -> None:
+        if section is not None and section not in seat.course.sections:
+            words = f"{seat.course.course_id} has no section {section}. Add it to the course first."
+            raise Refused("SECTION_NOT_FOUND", words, "section")

@@ -1,0 +1,52 @@
+"""Seats: a user in a course, with the role there; and in a submission or an assignment of it.
+
+Elsewhere: finding them for a request (access.py).
+"""
+
+from dataclasses import dataclass
+
+from tablewright.edge.errors import Forbidden
+from tablewright.kit.tables import Actor
+from tablewright.systems.campus.model import Assignment, Course, CourseRole, Enrolment, Submission, User
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A user in a course. An admin without an enrolment counts as an instructor."""
+
+    user: User
+    course: Course
+    role: CourseRole
+    enrolment: Enrolment | None = None
+
+    @property
+    def is_staff(self) -> bool:
+        return self.role in ("ta", "instructor")
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(
+            self.user.name, "staff" if self.is_staff else "student", self.user.user_id, self.user.email
+        )
+
+    def refuse_students(self) -> None:
+        """Raise STAFF_ONLY for a student."""
+        if not self.is_staff:
+            raise Forbidden("STAFF_ONLY", "Only staff of this course can do this.")
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentSeat:
+    """An assignment, and the caller's seat in its course."""
+
+    seat: Seat
+    assignment: Assignment
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionSeat:
+    """A submission with its assignment, and the caller's seat in the course."""
+
+    seat: Seat
+    assignment: Assignment
+    submission: Submission

@@ -1,0 +1,80 @@
+"""Where a student stands with an assignment: the dates that apply, attempts made, what submitting now costs.
+
+Elsewhere: finding it out for a submission (owners.py), the arithmetic (lateness.py).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from tablewright.edge.errors import Conflict
+from tablewright.systems.campus.courses.dates import Dates
+from tablewright.systems.campus.courses.lateness import Lateness
+from tablewright.systems.campus.courses.owners import Owners
+from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.model import Assignment, Submission, Team
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A student and an assignment at one moment. `owner_id` is None for a student without the team they need."""
+
+    owner_id: str | None
+    team: Team | None
+    dates: Dates
+    lateness: Lateness
+    attempts: int
+    most: int
+    last: Submission | None
+    late_days_left: int
+    time_zone: str
+    now: datetime
+    is_active: bool
+
+    @property
+    def is_early(self) -> bool:
+        return self.dates.is_early(self.now)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the student can submit now, attempts aside."""
+        return self.is_active and self.owner_id is not None and self.dates.is_open(self.now)
+
+    @property
+    def can_submit(self) -> bool:
+        return self.is_open and self.attempts < self.most
+
+    def shown(self, assignment: Assignment) -> Assignment:
+        """The assignment as the student sees it: before it is available, only what and when."""
+        if not self.is_early:
+            return assignment
+        hidden: dict[str, object] = {
+            "description": "",
+            "instructions": None,
+            "attachments": [],
+            "rubric_url": None,
+        }
+        return assignment.model_copy(update=hidden)
+
+
+def standing_of(owners: Owners, seat: Seat, assignment: Assignment) -> Standing | None:
+    """Where the caller stands; None for staff."""
+    if seat.is_staff or seat.enrolment is None:
+        return None
+    now, mine = owners.now(), seat.enrolment
+    left = max(0, seat.course.late_days - mine.late_days_used)
+    zone, is_active = seat.user.time_zone, assignment.status == "active"
+    try:
+        owner = owners.of(assignment, mine)
+    except Conflict:
+        dates = owners.dates(assignment, mine)
+        none = Lateness(is_late=False)
+        return Standing(
+            None, None, dates, none, 0, assignment.max_submissions, None, left, zone, now, is_active
+        )
+    attempts = owners.attempts(assignment, owner.owner_id)
+    last = owners.last(assignment, owner.owner_id, attempts)
+    late = owners.lateness(assignment, seat.course, owner, last)
+    most = assignment.max_submissions + owner.dates.extra_submissions
+    return Standing(
+        owner.owner_id, owner.team, owner.dates, late, attempts, most, last, left, zone, now, is_active
+    )

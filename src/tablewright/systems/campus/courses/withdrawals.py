@@ -1,0 +1,110 @@
+"""Taking an attempt back: by its authors until it is due, by staff at any time before it is marked.
+
+Must hold: only the last attempt is taken back, in one transaction that makes its parts a draft again, lets go of its
+bytes, gives its late days and its number back, and keeps the audit entry: so numbers never have gaps.
+"""
+
+from typing import Any
+
+from tablewright.design import Write
+from tablewright.edge.errors import Conflict, Forbidden, Refused
+from tablewright.systems.campus import design as d
+from tablewright.systems.campus.courses.lateness import lateness
+from tablewright.systems.campus.courses.owners import Owners
+from tablewright.systems.campus.courses.parts import MOST_PARTS
+from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.courses.submissions import RACES, other_members
+from tablewright.systems.campus.errors import Changed
+from tablewright.systems.campus.files.library import Library
+from tablewright.systems.campus.model import Assignment, Draft, Submission
+from tablewright.systems.campus.repository import Repository
+
+
+class Withdrawals:
+    """Takes attempts back."""
+
+    def __init__(self, repository: Repository, library: Library, owners: Owners) -> None:
+        self._repository, self._library, self._owners = repository, library, owners
+
+    def withdraw(self, seat: Seat, assignment: Assignment, submission: Submission) -> Draft:
+        """The student or team takes the last attempt back, before the deadline; its parts are a draft again."""
+        student = self._owners.student(seat)
+        if seat.user.user_id != submission.student_id and seat.user.user_id not in submission.member_ids:
+            raise Forbidden("NOT_YOURS", "Only its authors can withdraw a submission.")
+        owner = self._owners.of(assignment, student)
+        if lateness(assignment, owner.dates.due, self._repository.now()).is_late:
+            raise Refused("DEADLINE_PASSED", "A submission can be withdrawn until it is due.")
+        return self._taken_back(seat, submission, "withdrawn")
+
+    def set_back(self, seat: Seat, submission: Submission, reason: str | None = None) -> Draft:
+        """Staff makes the last attempt a draft again, so that it can be corrected."""
+        seat.refuse_students()
+        return self._taken_back(seat, submission, "set back to draft", reason)
+
+    def _taken_back(
+        self, seat: Seat, submission: Submission, action: str, reason: str | None = None
+    ) -> Draft:
+        key = submission.assignment_id, submission.owner_id
+
+        def attempt() -> Draft:
+            found = self._repository.db.one(
+                d.submissions.get(*key, submission.submission_number), consistent=True
+            )
+            before = self._repository.found(found, "SUBMISSION")
+            attempts = self._repository.db.one(d.attempts.get(*key), consistent=True)
+            if before.submission_id != submission.submission_id or attempts is None:
+                raise Changed()
+            if attempts.attempts != before.submission_number:
+                raise Conflict("NOT_LAST", "Only the last attempt can be taken back.")
+            if before.status != "submitted":
+                raise Conflict("ALREADY_MARKED", "This attempt is marked already.")
+            draft, write = self._draft_again(before)
+            entry = self._repository.audit(
+                f"submission:{before.submission_id}", action, seat.actor, before, None, reason
+            )
+            self._repository.db.write(
+                d.submissions.delete(before),
+                d.attempts.upsert(attempts).at(lambda a: a.attempts).add(-1)
+                .when(lambda a: a.attempts == before.submission_number),
+                write,
+                *self._released(before),
+                *(d.member_entries.discard(*key, before.submission_number, member) for member in other_members(before)),
+                *self._days_back(before),
+                entry,
+            )  # fmt: skip
+            return write.item or draft
+
+        return self._repository.retried(None, attempt, on=RACES)
+
+    def _draft_again(self, submission: Submission) -> tuple[Draft, Write[Any]]:
+        key = submission.assignment_id, submission.owner_id
+        before = self._repository.db.one(d.drafts.get(*key), consistent=True)
+        kept = before.parts if before is not None else []
+        known = {part.part_id for part in kept}
+        parts = [*(part for part in submission.parts if part.part_id not in known), *kept][:MOST_PARTS]
+        after = Draft(
+            assignment_id=key[0],
+            owner_id=key[1],
+            parts=parts,
+            comments=before.comments if before is not None and before.comments else submission.comments,
+            updated_at=self._repository.now(),
+            version=before.version if before is not None else 1,
+        )
+        return after, d.drafts.create(after) if before is None else d.drafts.change(before, after)
+
+    def _released(self, submission: Submission) -> list[Write[Any]]:
+        ids = dict.fromkeys(part.file_id for part in submission.parts if part.file_id is not None)
+        files = [self._repository.file(file_id) for file_id in ids]
+        return [self._library.unhold(file, submission.submission_id) for file in files]
+
+    def _days_back(self, submission: Submission) -> list[Write[Any]]:
+        """Late days back that no earlier attempt needs."""
+        rows = self._owners.submissions(submission.assignment_id, submission.owner_id)
+        needed = max(
+            (row.late_days_used for row in rows if row.submission_id != submission.submission_id), default=0
+        )
+        days = submission.late_days_used - needed
+        seat = submission.student_id, submission.course_id
+        if days <= 0 or self._repository.enrolment(*seat) is None:
+            return []
+        return [d.enrolments.update(*seat).at(lambda e: e.late_days_used).add(-days)]

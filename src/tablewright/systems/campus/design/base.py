@@ -1,0 +1,51 @@
+"""The design itself, its environments and their alarms (A.6, A.8)."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+from tablewright.design import Alarm, Backups, Budget, Design, Environment, OnDemand, Provisioned
+
+__all__ = ["A_YEAR", "CAMPUS"]
+
+A_YEAR = timedelta(days=365)
+CAMPUS = Design("campus", version=1, about="Files, shares, courses, assignments and grades of a campus.")
+
+
+def _units(read: int, write: int) -> Provisioned:
+    """CC-48; an index has as many writes as its table (CC-D22), since each write of the table reaches it."""
+    return Provisioned(read, write, max_read=read * 20, max_write=write * 20, target=70)
+
+
+_PRODUCTION = {
+    "campus-cloud-files": _units(25, 10),
+    "campus-cloud-shares": _units(10, 5),
+    "campus-cloud-assignments": _units(10, 5),
+    "campus-cloud-submissions": _units(20, 10),
+    "campus-cloud-users": _units(5, 2),
+}
+
+
+def _environment(name: str, limit: int) -> Environment:
+    production = name == "prod"
+    return Environment(
+        name,
+        region="us-east-1",
+        capacity=OnDemand(),
+        of_tables=_PRODUCTION if production else {},
+        pitr_days=35,
+        # Weekly, kept for at least thirty days (CC-49).
+        backups=Backups("cron(0 2 ? * SUN *)", 35, f"campus-cloud-{name}"),
+        deletion_protection=production,
+        encryption="customer" if production else "owned",
+        tags={"Project": "campus-cloud", "Environment": name, "DataSensitivity": "education-records"},
+        budget=Budget(
+            Decimal(limit), Decimal(limit) * Decimal("0.8"), said=(Decimal("9.75"), Decimal("9.75"))
+        ),
+        recovery={"latest restorable": "about 5 min behind, for 35 days"},
+    )
+
+
+CAMPUS.environment(_environment("dev", 25))
+CAMPUS.environment(_environment("prod", 250))
+for _name, _metric, _over in (("throttling", "ThrottledRequests", 10), ("faults", "SystemErrors", 5)):
+    CAMPUS.alarm(Alarm(_name, _metric, Decimal(_over), 5, "Sum", "requests", "page the operator"))

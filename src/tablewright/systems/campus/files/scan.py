@@ -1,0 +1,180 @@
+"""Scans: every version of a file is given to the scanner once, as a task (CC-D6, CC-S5).
+
+Must hold: an infected file is quarantined in the transaction that ends its scan, so nothing can be shared or downloaded
+after it; a version that the scanner cannot read whole is unscanned, never clean. A scanner that does not answer is
+asked again, and the file stays pending.
+Elsewhere: scanners (scanner.py), who may read what is not clean (sharing/access_check.py).
+"""
+
+from typing import Any
+
+from tablewright.design import Write
+from tablewright.edge.errors import Conflict
+from tablewright.kit.objects.store import ObjectMissing, ObjectStore
+from tablewright.kit.tasks import Finished, Postponed
+from tablewright.systems.campus import design as d
+from tablewright.systems.campus.files.library import trash_of
+from tablewright.systems.campus.files.names import actor_of
+from tablewright.systems.campus.files.scanner import (
+    ClamdScanner,
+    Clean,
+    Infected,
+    NoScanner,
+    Scanner,
+    Unscanned,
+)
+from tablewright.systems.campus.files.signature_scanner import SignatureScanner
+from tablewright.systems.campus.model import File, FileVersion, ScanStatus, Task, User
+from tablewright.systems.campus.people.notifications import Notifier
+from tablewright.systems.campus.repository import SYSTEM, Repository
+
+
+class ScannerAbsent(Exception):
+    """The scanner did not answer; the scan is tried again."""
+
+
+class ScannerUnknown(ValueError):
+    """The settings name a scanner that does not exist."""
+
+
+def scanner_of(setting: str) -> Scanner:
+    """The scanner that the settings name: `none`, `signatures`, or `clamd:` with its address."""
+    if setting == "none":
+        return NoScanner()
+    if setting == "signatures":
+        return SignatureScanner()
+    kind, _, address = setting.partition(":")
+    if kind != "clamd" or not address:
+        raise ScannerUnknown(f"scanner must be none, signatures or clamd:address, not {setting}")
+    return ClamdScanner(address)
+
+
+class Scans:
+    """Scans of files, and what admins decide about what was found."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        objects: ObjectStore,
+        scanner: Scanner,
+        notifier: Notifier,
+    ) -> None:
+        self._repository, self._objects, self._scanner = repository, objects, scanner
+        self._notifier = notifier
+
+    def run(self, task: Task) -> Finished | Postponed:
+        """The task of a version. Raises if the scanner does not answer: it is run again."""
+        user_id, file_id, number = task.about.split("/")
+        version = self._repository.db.one(d.file_versions.get(file_id, int(number)), consistent=True)
+        if version is None or version.virus_scan_status != "pending":
+            return Finished()  # purged, or scanned before
+        try:
+            with self._objects.read(version.object_name) as stream:
+                found = self._scanner.scan(stream)
+        except ObjectMissing:
+            return Finished()
+        file = self._repository.db.one(d.files.get(user_id, file_id), consistent=True)
+        if file is None:
+            return Finished()
+        if isinstance(found, Unscanned) and found.retry:
+            raise ScannerAbsent(found.reason)
+        if isinstance(found, Infected):
+            return Finished(tuple(self._quarantined(file, version, found.signature)))
+        status: ScanStatus = "clean" if isinstance(found, Clean) else "unscanned"
+        return Finished(tuple(self._passed(file, version, status)))
+
+    def _passed(self, file: File, version: FileVersion, status: ScanStatus) -> list[Write[Any]]:
+        writes: list[Write[Any]] = [_scanned(version, status)]
+        if file.version_id == version.version_id:
+            writes.append(d.files.change(file, self._marked(file, status)))
+        return writes
+
+    def _quarantined(self, file: File, version: FileVersion, signature: str) -> list[Write[Any]]:
+        """The writes for a virus. In an older version it only keeps that from being restored."""
+        writes: list[Write[Any]] = [_scanned(version, "infected")]
+        if file.version_id != version.version_id:
+            return writes
+        after = self._marked(file, "infected", signature)
+        if file.status == "active":
+            moved = after.model_copy(update={"status": "quarantined"})
+            writes.append(d.files.move(file, moved, by="system"))
+        else:  # in the trash already: it cannot be restored
+            writes.append(d.files.change(file, after))
+        owner = self._repository.user(file.user_id)
+        words = f"A virus ({signature}) was found in {file.filename}. The file is locked."
+        writes += self._notifier.tell(owner, "virus", words, link=f"/console/campus/files/{file.file_id}")
+        writes.append(
+            self._repository.audit(
+                f"file:{file.file_id}", "quarantined", SYSTEM, {}, {"signature": signature}
+            )
+        )
+        return writes
+
+    def _marked(self, file: File, status: ScanStatus, signature: str | None = None) -> File:
+        now = self._repository.now()
+        return file.model_copy(
+            update={"virus_scan_status": status, "virus_scan_date": now, "virus_signature": signature}
+        )
+
+    # --- review by admins ---
+
+    def quarantine(self) -> list[File]:
+        """The files in quarantine, newest first."""
+        return list(self._repository.db.all(d.files_by_status(status="quarantined")))
+
+    def reviewed(self, admin: User, file_id: str) -> File:
+        """A file in quarantine whose bytes an admin reads, to review it; recorded."""
+        file = self._in_quarantine(file_id)
+        self._repository.db.write(self._repository.audit(f"file:{file_id}", "reviewed", actor_of(admin)))
+        return file
+
+    def release(self, admin: User, file_id: str, reason: str) -> File:
+        """A false alarm: the file is as it was, and counts as clean."""
+
+        def attempt() -> File:
+            file = self._in_quarantine(file_id)
+            after = self._marked(file, "clean").model_copy(update={"status": "active"})
+            move = d.files.move(file, after, by="admin")
+            version = (
+                d.file_versions.update(file_id, file.version_number)
+                .at(lambda v: v.virus_scan_status)
+                .set("clean")
+            )
+            entry = self._repository.audit(
+                f"file:{file_id}", "released", actor_of(admin), file, after, reason
+            )
+            self._repository.write("FILE", move, version, entry)
+            return move.item or after
+
+        return self._repository.retried(None, attempt)
+
+    def discard(self, admin: User, file_id: str, reason: str) -> File:
+        """The file goes to its owner's trash, from where it cannot be restored."""
+
+        def attempt() -> File:
+            file = self._in_quarantine(file_id)
+            gone = {
+                "status": "deleted",
+                "deleted_at": self._repository.now(),
+                "place": trash_of(file.user_id),
+            }
+            after = file.model_copy(update=gone)
+            move = d.files.move(file, after, by="admin")
+            entry = self._repository.audit(f"file:{file_id}", "deleted", actor_of(admin), file, after, reason)
+            self._repository.write("FILE", move, entry)
+            return move.item or after
+
+        return self._repository.retried(None, attempt)
+
+    def _in_quarantine(self, file_id: str) -> File:
+        file = self._repository.file(file_id)
+        if file.status != "quarantined":
+            raise Conflict("NOT_QUARANTINED", "This file is not in quarantine.")
+        return file
+
+
+def _scanned(version: FileVersion, status: ScanStatus) -> Write[FileVersion]:
+    write = d.file_versions.update(version.file_id, version.version_number)
+    return (
+        write.at(lambda v: v.virus_scan_status).set(status).when(lambda v: v.virus_scan_status == "pending")
+    )

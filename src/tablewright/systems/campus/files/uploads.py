@@ -1,0 +1,502 @@
+"""Uploads: a slot with its quota, parts, and the moment when a file becomes visible (CC-X2).
+
+    upload = uploads.begin(user, filename="thesis.pdf", size=..., content_type="application/pdf")
+    uploads.put_part(upload, 1, chunks)         # in any order, any number of times
+    file = uploads.complete(upload.upload_id)   # checksum, size and content are checked here
+
+Bytes come first, under a name that says nothing of its owner (`files/{fileId}/{versionId}`, CC-D43). Then one
+transaction makes the file visible, moves the reserved bytes to the used ones and adds the scan.
+Must hold: a crash at any point leaves either an upload that can go on and expires, or a complete file; bytes without an
+owner are swept (purge.py). Limits of an assignment are checked when an upload begins, and against the real bytes when
+it is completed (CC-D39). A slot expires after a day: a task gives its quota back.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from mimetypes import guess_type
+from typing import Any, Literal
+
+from tablewright.design import Write
+from tablewright.edge.errors import BadRequest, Conflict, NotFound
+from tablewright.kit.objects.store import (
+    MAX_SIZE,
+    PART_SIZE,
+    ContentUnexpected,
+    ObjectMissing,
+    ObjectStore,
+    PartsMissing,
+    PartUnusable,
+    UploadUnknown,
+    sizes_of_parts,
+)
+from tablewright.kit.objects.store import Upload as ObjectUpload
+from tablewright.kit.tasks import Finished, Postponed
+from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale
+from tablewright.systems.campus import design as d
+from tablewright.systems.campus.errors import Gone, Locked, TooLarge
+from tablewright.systems.campus.files import quota
+from tablewright.systems.campus.files.names import actor_of, checked_checksum, checked_name
+from tablewright.systems.campus.files.sniff import HEAD_BYTES, UNKNOWN, is_allowed, sniff
+from tablewright.systems.campus.model import Assignment, File, FileVersion, Task, Upload, User
+from tablewright.systems.campus.people.notifications import Notifier
+from tablewright.systems.campus.repository import Repository
+from tablewright.systems.campus.settings import Settings
+
+LIFETIME = timedelta(hours=24)
+BUCKET = "campus-cloud-files"
+SCAN, EXPIRY = "scan", "upload"
+Purpose = Literal["file", "version", "drop", "submission", "feedback"]
+_RACES = (ConditionNotMet, Stale, Missing, AlreadyExists)
+
+
+@dataclass(frozen=True, slots=True)
+class UploadStatus:
+    """How far an upload is: the sizes of the parts that have arrived, by number, and their SHA-256 if it is known."""
+
+    upload: Upload
+    part_size: int
+    part_count: int
+    parts: dict[int, int]
+    digests: dict[int, str]
+
+    @property
+    def missing(self) -> list[int]:
+        return [number for number in range(1, self.part_count + 1) if number not in self.parts]
+
+
+class Uploads:
+    """The uploads of a campus."""
+
+    def __init__(
+        self, repository: Repository, objects: ObjectStore, notifier: Notifier, settings: Settings
+    ) -> None:
+        self._repository, self._objects = repository, objects
+        self._notifier, self._settings = notifier, settings
+
+    # --- a slot ---
+
+    def begin(
+        self,
+        uploader: User,
+        *,
+        filename: str,
+        size: int,
+        content_type: str,
+        checksum: str | None = None,
+        folder_id: str | None = None,
+        owner_id: str | None = None,
+        file_id: str | None = None,
+        purpose: Purpose = "file",
+        assignment_id: str | None = None,
+        link_id: str | None = None,
+    ) -> Upload:
+        """A slot, with its bytes reserved; QUOTA_EXCEEDED, FILE_TOO_LARGE, TYPE_NOT_ALLOWED, INVALID_NAME.
+
+        `owner_id` is whose quota it is; `file_id` makes it a new version. The caller has checked that both are allowed.
+        """
+        repository, now = self._repository, self._repository.now()
+        self._refuse_size(size)
+        if assignment_id is not None:
+            _refuse_announced(repository.assignment(assignment_id), size, content_type, filename)
+        new_id = file_id or repository.new_uuid()
+        digits = checked_checksum(checksum)
+        name = f"files/{new_id}/{repository.new_uuid()}"
+        upload = Upload(
+            upload_id=repository.new_uuid(),
+            file_id=new_id,
+            owner_id=owner_id or uploader.user_id,
+            uploader_id=uploader.user_id,
+            filename=checked_name(filename),
+            file_size=size,
+            content_type=content_type,
+            checksum=digits and f"sha256:{digits}",
+            folder_id=folder_id,
+            object_name=name,
+            object_upload=self._objects.begin(name).id,
+            purpose="version" if file_id else purpose,
+            assignment_id=assignment_id,
+            link_id=link_id,
+            created_at=now,
+            expires_at=now + LIFETIME,
+        )
+        try:
+            self._grant(upload)
+        except BaseException:
+            self._objects.abort(_object_upload(upload))
+            raise
+        return upload
+
+    def _grant(self, upload: Upload) -> None:
+        writes: list[Write[Any]] = [d.uploads.create(upload), d.tasks.add(_expiry(upload))]
+        if upload.purpose == "version":
+            writes.append(d.files.check(upload.owner_id, upload.file_id))
+        else:
+            writes.append(d.files.create(_pending(upload)))
+        if upload.folder_id is not None:
+            writes.append(d.folders.check(upload.owner_id, upload.folder_id))
+
+        def attempt() -> None:
+            owner = self._repository.user(upload.owner_id)
+            self._repository.db.write(quota.reservation(owner, upload.file_size), *writes)
+
+        try:
+            self._repository.retried(None, attempt, on=ConditionNotMet)
+        except Missing as missing:
+            raise NotFound(missing.entity) from None
+
+    def _refuse_size(self, size: int) -> None:
+        most = min(self._settings.largest_file, MAX_SIZE)
+        if not 0 <= size <= most:
+            facts = {"size": size, "most": most}
+            raise TooLarge("FILE_TOO_LARGE", f"A file has at most {most} bytes.", "fileSize", facts)
+
+    # --- parts ---
+
+    def put_part(
+        self, upload: Upload, number: int, chunks: Iterable[bytes], expect_sha256: str | None = None
+    ) -> None:
+        """Store a part; sending it again is harmless. CHECKSUM_MISMATCH, INVALID_PART, UPLOAD_EXPIRED."""
+        self._refuse_expired(upload)
+        sizes = sizes_of_parts(upload.file_size)
+        if not 1 <= number <= len(sizes):
+            raise BadRequest("INVALID_PART", f"This upload has the parts 1 to {len(sizes)}.", "number")
+        try:
+            exact = _exactly(chunks, sizes[number - 1], number)
+            self._objects.put_part(_object_upload(upload), number, exact, expect_sha256=expect_sha256)
+        except ContentUnexpected:
+            words = f"Part {number} does not have the checksum that was sent with it. Send it again."
+            raise BadRequest("CHECKSUM_MISMATCH", words, "checksum") from None
+        except PartUnusable as mistake:
+            raise BadRequest("INVALID_PART", f"{str(mistake).capitalize()}.", "number") from None
+        except UploadUnknown:
+            raise _expired() from None
+
+    def status(self, upload: Upload) -> UploadStatus:
+        """Which parts have arrived."""
+        self._refuse_expired(upload)
+        try:
+            found = list(self._objects.parts(_object_upload(upload)))
+        except UploadUnknown:
+            raise _expired() from None
+        return UploadStatus(
+            upload,
+            PART_SIZE,
+            len(sizes_of_parts(upload.file_size)),
+            {part.number: part.size for part in found},
+            {part.number: part.sha256 for part in found if part.sha256 is not None},
+        )
+
+    def of(self, user: User, upload_id: str) -> Upload:
+        """An upload that a user began."""
+        upload = self._repository.upload(upload_id)
+        if upload.uploader_id != user.user_id:
+            raise NotFound("upload")
+        return upload
+
+    def was_completed(self, upload_id: str) -> bool:
+        """True if an upload is complete; its slot is gone then."""
+        return self._repository.db.done(_receipt(upload_id), d.CAMPUS) is not None
+
+    def begun(self, user: User) -> list[Upload]:
+        """What a user began to upload and can go on with, newest first."""
+        now = self._repository.now()
+        found = self._repository.db.page(d.uploads_of_user(owner_id=user.user_id), reader=user.user_id).items
+        own = (one for one in found if one.uploader_id == user.user_id and one.link_id is None)
+        return [one for one in own if one.expires_at > now]
+
+    def _refuse_expired(self, upload: Upload) -> None:
+        if upload.expires_at <= self._repository.now():
+            raise _expired()
+
+    # --- the end of an upload ---
+
+    def complete(self, upload_id: str, checksum: str | None = None) -> File:
+        """Make the file visible; again, it returns the same file.
+
+        PARTS_MISSING names what to send. CHECKSUM_MISMATCH and TYPE_NOT_ALLOWED end the upload.
+        """
+        upload = self._repository.db.one(d.uploads.get(upload_id), consistent=True)
+        if upload is None:  # given up, or complete: its receipt was written when the slot was deleted
+            return self._completed(upload_id)
+        self._refuse_expired(upload)
+        digits = checked_checksum(checksum or upload.checksum)
+        stored = self._joined(upload, digits)
+        content_type = self._type_of(upload)
+        return self._repository.retried(None, lambda: self._finish(upload, stored, content_type), on=_RACES)
+
+    def _completed(self, upload_id: str) -> File:
+        """The file of an upload that is complete; UPLOAD_NOT_FOUND if it is not."""
+        done = self._repository.db.done(_receipt(upload_id), d.CAMPUS)
+        if done is None:
+            raise NotFound("upload")
+        return self._repository.file_of(done.result["userId"], done.result["fileId"])
+
+    def _joined(self, upload: Upload, digits: str | None) -> str:
+        """The checksum of the object, which is complete and as it was announced."""
+        try:
+            stored = self._objects.complete(_object_upload(upload), upload.file_size, expect_sha256=digits)
+        except PartsMissing as missing:
+            facts = {"parts": list(missing.numbers)}
+            raise Conflict("PARTS_MISSING", f"{str(missing).capitalize()}.", "parts", facts) from None
+        except ContentUnexpected:
+            self.abandon(upload.upload_id)
+            words = "The file that arrived does not have the checksum that was announced. Upload it again."
+            raise BadRequest("CHECKSUM_MISMATCH", words, "checksum") from None
+        except UploadUnknown:
+            return self._joined_before(upload, digits)
+        return f"sha256:{stored.sha256}"
+
+    def _joined_before(self, upload: Upload, digits: str | None) -> str:
+        """The checksum of an object that another call has just completed."""
+        head = self._objects.head(upload.object_name)
+        if (
+            head is None
+            or head.sha256 is None
+            or head.size != upload.file_size
+            or digits not in (None, head.sha256)
+        ):
+            raise _expired()
+        return f"sha256:{head.sha256}"
+
+    def _type_of(self, upload: Upload) -> str:
+        """What the bytes are; the limits of the assignment are checked against that."""
+        try:
+            with self._objects.read(upload.object_name, 0, min(HEAD_BYTES, upload.file_size)) as head:
+                content_type = sniff(b"".join(head), upload.filename)
+        except ObjectMissing:
+            raise _expired() from None
+        if upload.assignment_id is not None:
+            try:
+                _refuse_for(self._repository.assignment(upload.assignment_id), upload.file_size, content_type)
+            except (BadRequest, TooLarge):
+                self.abandon(upload.upload_id)
+                raise
+        return content_type
+
+    def _finish(self, upload: Upload, checksum: str, content_type: str) -> File:
+        repository = self._repository
+        if repository.db.one(d.uploads.get(upload.upload_id), consistent=True) is None:
+            return self._finished_before(upload)
+        before = repository.file_of(upload.owner_id, upload.file_id)
+        if upload.purpose == "version":
+            _refuse_new_version(before)
+        owner, by = repository.user(upload.owner_id), repository.user(upload.uploader_id)
+        version = self._version(upload, checksum, content_type)
+        change = d.files.change(before, _with(before, upload, version))
+        action = "version uploaded" if upload.purpose == "version" else "uploaded"
+        result = {"userId": upload.owner_id, "fileId": upload.file_id}
+        done = repository.db.write(
+            change,
+            d.file_versions.create(version),
+            d.uploads.delete(upload),
+            d.tasks.cancel(_expiry(upload).task_id),
+            d.tasks.add(self._scan(version)),
+            *quota.used(owner, upload.file_size, self._notifier, is_new=upload.purpose != "version"),
+            repository.audit(
+                f"file:{upload.file_id}", action, actor_of(by), {}, {"version": version.version_number}
+            ),
+            once=_receipt(upload.upload_id),
+            result=result,
+        )
+        if done.repeated or change.item is None:
+            return repository.file_of(upload.owner_id, upload.file_id)
+        return change.item
+
+    def _finished_before(self, upload: Upload) -> File:
+        """The file, if another call completed the upload; UPLOAD_EXPIRED if it was given up."""
+        if self._repository.db.done(_receipt(upload.upload_id), d.CAMPUS) is None:
+            raise _expired()
+        return self._repository.file_of(upload.owner_id, upload.file_id)
+
+    def _version(self, upload: Upload, checksum: str, content_type: str) -> FileVersion:
+        newest = self._repository.db.first(d.versions_of_file(file_id=upload.file_id))
+        return FileVersion(
+            file_id=upload.file_id,
+            version_number=newest.version_number + 1 if newest is not None else 1,
+            version_id=upload.object_name.rpartition("/")[2],
+            user_id=upload.owner_id,
+            object_name=upload.object_name,
+            file_size=upload.file_size,
+            checksum=checksum,
+            content_type=content_type,
+            created_at=self._repository.now(),
+            created_by=upload.uploader_id,
+        )
+
+    def _scan(self, version: FileVersion) -> Task:
+        now = self._repository.now()
+        about = f"{version.user_id}/{version.file_id}/{version.version_number}"
+        return Task(task_id=self._repository.new_uuid(), kind=SCAN, created_at=now, due_at=now, about=about)
+
+    def abandon(self, upload_id: str) -> None:
+        """Give an upload up: its quota is free at once, its bytes are removed. Nothing happens if it is complete."""
+        upload = self._repository.db.one(d.uploads.get(upload_id), consistent=True)
+        if upload is None:
+            return
+        if self._repository.try_write(*_given_up(upload), d.tasks.cancel(_expiry(upload).task_id)):
+            self._remove_bytes(upload)
+
+    def expire(self, task: Task) -> Finished | Postponed:
+        """The task of an upload whose day is over."""
+        upload = self._repository.db.one(d.uploads.get(task.about), consistent=True)
+        if upload is None:
+            return Finished()
+        self._objects.abort(_object_upload(upload))  # nothing can be added from here on
+        return Finished(tuple(_given_up(upload)))
+
+    def _remove_bytes(self, upload: Upload) -> None:
+        """After the slot is gone: no `complete` can succeed any more."""
+        self._objects.abort(_object_upload(upload))
+        self._objects.remove(upload.object_name)
+
+    # --- whole bodies ---
+
+    def store_whole(
+        self,
+        uploader: User,
+        filename: str,
+        chunks: Iterable[bytes],
+        size: int,
+        *,
+        content_type: str = "application/octet-stream",
+        **slot: Any,
+    ) -> File:
+        """Store a file whose bytes are at hand; `slot` is what `begin` takes besides."""
+        upload = self.begin(uploader, filename=filename, size=size, content_type=content_type, **slot)
+        try:
+            for number, part in enumerate(_parts_of(chunks), 1):
+                self.put_part(upload, number, [part])
+            return self.complete(upload.upload_id)
+        except BaseException:
+            self.abandon(upload.upload_id)
+            raise
+
+
+# --- parts ---
+
+
+def _object_upload(upload: Upload) -> ObjectUpload:
+    return ObjectUpload(upload.object_name, upload.object_upload)
+
+
+def _receipt(upload_id: str) -> str:
+    return f"upload:{upload_id}"
+
+
+def _expiry(upload: Upload) -> Task:
+    return Task(
+        task_id=f"upload-{upload.upload_id}",
+        kind=EXPIRY,
+        created_at=upload.created_at,
+        due_at=upload.expires_at,
+        about=upload.upload_id,
+    )
+
+
+def _given_up(upload: Upload) -> list[Write[Any]]:
+    writes: list[Write[Any]] = [d.uploads.delete(upload), quota.release(upload.owner_id, upload.file_size)]
+    if upload.purpose != "version":
+        pending = d.files.discard(upload.owner_id, upload.file_id).when(lambda f: f.upload_state == "pending")
+        writes.append(pending)
+    return writes
+
+
+def _pending(upload: Upload) -> File:
+    return File(
+        user_id=upload.owner_id,
+        file_id=upload.file_id,
+        filename=upload.filename,
+        file_size=upload.file_size,
+        content_type=upload.content_type,
+        s3Key=upload.object_name,
+        s3Bucket=BUCKET,
+        last_modified=upload.created_at,
+        version_id=upload.object_name.rpartition("/")[2],
+        folder_id=upload.folder_id,
+        uploaded_by=upload.uploader_id,
+    )
+
+
+def _with(file: File, upload: Upload, version: FileVersion) -> File:
+    """The file with these bytes as its current ones."""
+    change = current(version) | {"stored_bytes": file.stored_bytes + version.file_size}
+    if upload.purpose != "version":
+        at = version.created_at
+        place = upload.folder_id or upload.owner_id
+        change |= {"upload_state": "complete", "uploaded_at": at, "place": place}
+    return file.model_copy(update=change | {"last_modified": version.created_at})
+
+
+def current(version: FileVersion) -> dict[str, Any]:
+    """What a file has of its current version."""
+    return {
+        "object_name": version.object_name,
+        "version_id": version.version_id,
+        "version_number": version.version_number,
+        "file_size": version.file_size,
+        "content_type": version.content_type,
+        "checksum": version.checksum,
+        "virus_scan_status": version.virus_scan_status,
+    }
+
+
+def _refuse_new_version(file: File) -> None:
+    if file.status == "deleted":
+        raise Gone("DELETED", "This file was deleted. Restore it before you upload a new version.")
+    if file.status == "quarantined":
+        raise Locked("QUARANTINED", "This file is quarantined and cannot get a new version.")
+
+
+def _refuse_for(assignment: Assignment, size: int, content_type: str) -> None:
+    """The limits of an assignment (CC-D39)."""
+    if size > assignment.max_file_size:
+        facts = {"size": size, "most": assignment.max_file_size}
+        words = f"A file for this assignment has at most {assignment.max_file_size} bytes."
+        raise TooLarge("FILE_TOO_LARGE", words, "fileSize", facts)
+    allowed = assignment.allowed_file_types
+    if allowed and not is_allowed(content_type, allowed):
+        words = f"This assignment takes {', '.join(allowed)}; this file is {content_type}."
+        raise BadRequest(
+            "TYPE_NOT_ALLOWED", words, "contentType", {"allowed": allowed, "found": content_type}
+        )
+
+
+def _refuse_announced(assignment: Assignment, size: int, content_type: str, filename: str) -> None:
+    """As far as the name and the announced type tell; browsers announce some texts as something else."""
+    by_name = guess_type(filename)[0]
+    types = {content_type, by_name or UNKNOWN}
+    likely = next(
+        (one for one in types if one == UNKNOWN or is_allowed(one, assignment.allowed_file_types)), None
+    )
+    if likely != UNKNOWN or size > assignment.max_file_size:
+        _refuse_for(assignment, size, likely or content_type)
+
+
+def _exactly(chunks: Iterable[bytes], size: int, number: int) -> Iterator[bytes]:
+    """The chunks, if they are as many bytes as the part must have."""
+    left = size
+    for chunk in chunks:
+        left -= len(chunk)
+        if left < 0:
+            break
+        yield chunk
+    if left:
+        raise PartUnusable(f"part {number} of this upload has {size} bytes")
+
+
+def _parts_of(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Chunks joined to parts; an empty file is one empty part."""
+    part, is_first = bytearray(), True
+    for chunk in chunks:
+        part += chunk
+        while len(part) >= PART_SIZE:
+            yield bytes(part[:PART_SIZE])
+            del part[:PART_SIZE]
+            is_first = False
+    if part or is_first:
+        yield bytes(part)
+
+
+def _expired() -> Gone:
+    return Gone("UPLOAD_EXPIRED", "This upload has expired or was cancelled. Begin it again.")

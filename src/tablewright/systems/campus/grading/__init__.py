@@ -1,0 +1,1 @@
+"""Marks, rubrics, comments, regrade requests, release, the gradebook."""

@@ -1,0 +1,87 @@
+"""What a marker enters, and whether it can be entered: levels of the rubric, points in bounds, members of the team."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from tablewright.edge.errors import Refused
+from tablewright.systems.campus.grading.notices import students_of
+from tablewright.systems.campus.grading.totals import check_grade, criterion_points, most_of, rubric_total
+from tablewright.systems.campus.model import Assignment, CriterionMark, Mark, Rubric, Submission
+
+MOST_FEEDBACK = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class MarkEntry:
+    """What a marker enters: levels of the rubric with an adjustment, or a score; a score each for members of a team."""
+
+    score: Decimal | None = None
+    criteria: Mapping[str, CriterionMark] = field(default_factory=dict)
+    adjustment: Decimal = Decimal(0)
+    scores: Mapping[str, Decimal] = field(default_factory=dict)
+    feedback: str | None = None
+    feedback_file_id: str | None = None
+
+
+def refuse_without_score(mark: Mark) -> None:
+    if mark.score is None and not mark.grades:
+        raise Refused("GRADE_MISSING", "Enter a grade, or choose a level for each criterion.", "score")
+
+
+def checked_feedback(text: str | None) -> str | None:
+    clean = (text or "").strip()
+    if len(clean) > MOST_FEEDBACK:
+        raise Refused("INVALID_FEEDBACK", f"feedback can have {MOST_FEEDBACK} characters.", "feedback")
+    return clean or None
+
+
+def scores_of(
+    assignment: Assignment, submission: Submission, rubric: Rubric | None, entry: MarkEntry
+) -> tuple[Decimal | None, dict[str, Decimal]]:
+    """The total of an entry, and the scores of members; each within its bounds (CC-D19)."""
+    most = most_of(assignment, rubric)
+    score = entry.score
+    if entry.criteria:
+        _refuse_unknown(rubric, entry.criteria)
+        assert rubric is not None
+        score = rubric_total(rubric, entry.criteria, entry.adjustment)
+    if entry.scores:
+        _refuse_strangers(assignment, submission, entry.scores)
+    scores = {
+        member: check_grade(each, most, extra_credit=assignment.extra_credit, field="scores")
+        for member, each in entry.scores.items()
+    }
+    return (
+        None if score is None else check_grade(score, most, extra_credit=assignment.extra_credit),
+        scores,
+    )
+
+
+def _refuse_unknown(rubric: Rubric | None, criteria: Mapping[str, CriterionMark]) -> None:
+    """Only criteria and levels of the rubric can be marked, and points are 0 to those of the best level."""
+    known = {each.criterion_id: each for each in rubric.criteria} if rubric is not None else {}
+    for id, mark in criteria.items():
+        if id not in known:
+            raise Refused(
+                "UNKNOWN_CRITERION", "The rubric has no such criterion. Reload the page.", "criteria"
+            )
+        levels = {level.level_id for level in known[id].levels}
+        if mark.level_id is not None and mark.level_id not in levels:
+            raise Refused(
+                "UNKNOWN_LEVEL", f"“{known[id].title}” has no such level. Reload the page.", "criteria"
+            )
+        points = criterion_points(known[id], mark)
+        if points is not None and not (points.is_finite() and 0 <= points <= 10_000):
+            raise Refused(
+                "GRADE_OUT_OF_RANGE", f"The points of “{known[id].title}” cannot be negative.", "criteria"
+            )
+        if mark.comment is not None and len(mark.comment) > MOST_FEEDBACK:
+            raise Refused("INVALID_FEEDBACK", f"A comment can have {MOST_FEEDBACK} characters.", "criteria")
+
+
+def _refuse_strangers(assignment: Assignment, submission: Submission, scores: Mapping[str, Decimal]) -> None:
+    if not assignment.grade_each:
+        raise Refused("ONE_GRADE", "All members of a team get the same grade in this assignment.", "scores")
+    if not set(scores) <= set(students_of(submission)):
+        raise Refused("UNKNOWN_MEMBER", "Only members of the team get a grade.", "scores")

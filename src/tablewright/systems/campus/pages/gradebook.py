@@ -1,0 +1,215 @@
+"""The gradebook: all students for staff, with the distribution as a picture; own grades with what-if for students."""
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+
+from fastapi import APIRouter, Request, Response
+from markupsafe import Markup
+
+from tablewright.edge.downloads import download
+from tablewright.edge.errors import CallerError, NotFound, problem_for
+from tablewright.pages.charts import Bar, bars
+from tablewright.pages.forms import Asked, Form, FormWrong, Posted
+from tablewright.systems.campus.access import CourseSeat, InstructorSeat, StaffSeat
+from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.grading.gradebook import Sheet, share_of
+from tablewright.systems.campus.model import Assignment, Course, GradeGroup, GradeLetter
+from tablewright.systems.campus.pages.courses import course_crumbs, course_path, course_tabs
+from tablewright.systems.campus.pages.grades import grade_path
+from tablewright.systems.campus.pages.marks import mark_path, plain
+from tablewright.systems.campus.pages.page import CampusPages
+
+STATE_WORDS = {"submitted": "not graded", "missing": "missing", "excused": "excused", "open": ""}
+_BLANKS = 2
+
+
+def gradebook_router(pages: CampusPages) -> APIRouter:
+    router = pages.router()
+    _add_sheet(router, pages)
+    _add_scheme(router, pages)
+    _add_own(router, pages)
+    return router
+
+
+# --- staff ---
+
+
+def _add_sheet(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
+
+    @router.get("/courses/{course_id}/gradebook")
+    def gradebook(request: Request, seat: StaffSeat, form: Asked) -> Response:
+        sheet = campus.gradebook.for_staff(seat.course)
+        known = {each.assignment_id: each for each in sheet.assignments}
+        chosen = known.get(form.get("assignment"))
+        return pages.page(
+            request,
+            "gradebook",
+            title="Gradebook",
+            crumbs=course_crumbs(seat.course),
+            tabs=course_tabs(seat, "Gradebook"),
+            seat=seat,
+            course=seat.course,
+            sheet=sheet,
+            columns=[(_heading(each), "number") for each in sheet.assignments],
+            chosen=chosen,
+            chart=distribution_chart(sheet, chosen.assignment_id if chosen else None),
+            words=STATE_WORDS,
+            plain=plain,
+            mark_path=mark_path,
+            at=f"{course_path(seat.course.course_id)}/gradebook",
+        )
+
+    @router.get("/courses/{course_id}/gradebook.csv")
+    def gradebook_csv(seat: StaffSeat) -> Response:
+        text = campus.gradebook.csv(seat.course)
+        return download(text, "campus", f"{seat.course.course_id}-gradebook", campus.repository.now(), "csv")
+
+
+def _heading(assignment: Assignment) -> str:
+    """A title that leaves room for others, and the points."""
+    title = assignment.title if len(assignment.title) <= 28 else assignment.title[:27].rstrip() + "…"
+    return f"{title} ({plain(assignment.points)})" if assignment.points is not None else title
+
+
+def distribution_chart(sheet: Sheet, assignment_id: str | None) -> Markup:
+    """How many students are in each band of ten per cent, as bars; nothing without a grade."""
+    bands = sheet.distribution(assignment_id)
+    if not any(bands):
+        return Markup("")
+    last = len(bands) - 1
+    rows = [
+        Bar(f"{n * 10}–{'100' if n == last else n * 10 + 9} %", count)
+        for n, count in reversed([*enumerate(bands)])
+    ]
+    return bars(rows, about="Number of students by percentage")
+
+
+# --- groups and letters ---
+
+
+def _add_scheme(router: APIRouter, pages: CampusPages) -> None:
+    def page(request: Request, seat: Seat, form: Form, status: int = 200) -> Response:
+        count = max(len(seat.course.grade_groups), *(_numbers(form, "name")), 0) + _BLANKS
+        return pages.page(
+            request, "grade_scheme", title="Weights and letters", crumbs=course_crumbs(seat.course), course=seat.course,
+            form=form, count=count, at=f"{course_path(seat.course.course_id)}/gradebook/scheme", status=status,
+        )  # fmt: skip
+
+    @router.get("/courses/{course_id}/gradebook/scheme")
+    def show(request: Request, seat: InstructorSeat) -> Response:
+        return page(request, seat, _scheme_form(seat.course))
+
+    @router.post("/courses/{course_id}/gradebook/scheme")
+    def save(request: Request, seat: InstructorSeat, form: Posted) -> Response:
+        try:
+            groups, letters = _scheme_of(form)
+            version = int(form.get("version")) if form.get("version").isdecimal() else 0
+            pages.campus.gradebook.set_scheme(seat.course, groups, letters, seat.actor, version)
+        except FormWrong as wrong:
+            return page(request, seat, wrong.form, 422)
+        except CallerError as mistake:
+            fields = {"gradeGroups": "name:1", "letters": "letters"}
+            field = fields.get(mistake.field or "")
+            found = form.wrong(field, mistake.message) if field else form.refused(problem_for(mistake))
+            return page(request, seat, found, mistake.status)
+        return pages.console.go(
+            f"{course_path(seat.course.course_id)}/gradebook", "Weights and letters saved."
+        )
+
+
+def _scheme_form(course: Course) -> Form:
+    values = {"version": str(course.version)}
+    for n, group in enumerate(course.grade_groups, 1):
+        values |= {f"id:{n}": group.group_id, f"name:{n}": group.name}
+        values |= {f"weight:{n}": plain(group.weight), f"drop:{n}": str(group.drop_lowest)}
+    letters = sorted(course.letters, key=lambda each: each.from_percent, reverse=True)
+    values["letters"] = "\n".join(f"{each.letter} {plain(each.from_percent)}" for each in letters)
+    return Form(values)
+
+
+def _numbers(form: Form, field: str) -> list[int]:
+    found = [name.partition(":")[2] for name in form.values if name.startswith(f"{field}:")]
+    return [0, *(int(each) for each in found if each.isdecimal() and len(each) < 3)]
+
+
+def _scheme_of(form: Form) -> tuple[list[GradeGroup], list[GradeLetter]]:
+    """Groups with a name, and letters as lines such as `A 90`; FormWrong names what cannot be read."""
+    wrong, groups, letters = form, [], []
+    for n in range(1, max(_numbers(form, "name")) + 1):
+        name = form.get(f"name:{n}").strip()
+        if not name:
+            continue
+        weight, drop = number_of(form.get(f"weight:{n}")), form.get(f"drop:{n}").strip() or "0"
+        if weight is None or not drop.isdecimal() or len(drop) > 3:
+            wrong = wrong.wrong(f"weight:{n}", "Enter a number for the weight and for how many are dropped.")
+            continue
+        group_id = form.get(f"id:{n}")
+        groups.append(GradeGroup(group_id=group_id, name=name, weight=weight, drop_lowest=int(drop)))
+    for line in form.get("letters").splitlines():
+        letter, _, bound = line.strip().rpartition(" ")
+        percent = number_of(bound.rstrip("%"))
+        if line.strip() and (not letter or percent is None):
+            wrong = wrong.wrong(
+                "letters", f"“{line.strip()[:30]}” is not a letter and a percentage, such as A 90."
+            )
+        elif percent is not None:
+            letters.append(GradeLetter(letter=letter.strip(), from_percent=percent))
+    if wrong.errors:
+        raise FormWrong(wrong)
+    return groups, letters
+
+
+def number_of(text: str) -> Decimal | None:
+    """A number as people type it; None if it is not one."""
+    try:
+        found = Decimal(text.strip().replace(",", "."))
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() and 0 <= found <= 100_000 else None
+
+
+# --- a student ---
+
+
+def _add_own(router: APIRouter, pages: CampusPages) -> None:
+    @router.get("/courses/{course_id}/grades")
+    def my_grades(request: Request, seat: CourseSeat, form: Asked) -> Response:
+        """The own results; with guesses in the address, what the total would be."""
+        if seat.enrolment is None or seat.is_staff:
+            raise NotFound("grade", "Only students of a course have grades in it.")
+        guesses, asked = _guesses(form)
+        assignments, row = pages.campus.gradebook.for_student(seat.course, seat.enrolment)
+        _, guessed = pages.campus.gradebook.for_student(seat.course, seat.enrolment, guesses)
+        return pages.page(
+            request,
+            "my_grades",
+            title="My grades",
+            crumbs=course_crumbs(seat.course),
+            tabs=course_tabs(seat, "My grades"),
+            course=seat.course,
+            assignments=assignments,
+            row=row,
+            guessed=guessed if guesses else None,
+            groups={each.group.group_id: each for each in row.total.groups},
+            form=asked,
+            words=STATE_WORDS,
+            plain=plain,
+            share_of=share_of,
+            grade_path=grade_path,
+            at=f"{course_path(seat.course.course_id)}/grades",
+            zone=seat.user.time_zone,
+        )
+
+
+def _guesses(form: Form) -> tuple[Mapping[str, Decimal], Form]:
+    """The guesses of the address, by assignment; what is not a number is said beside its field."""
+    found: dict[str, Decimal] = {}
+    for name, text in form.values.items():
+        if name.startswith("guess:") and text.strip():
+            value = number_of(text)
+            if value is None:
+                form = form.wrong(name, "Enter a number.")
+            else:
+                found[name.partition(":")[2]] = value
+    return found, form

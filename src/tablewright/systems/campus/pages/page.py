@@ -1,0 +1,65 @@
+"""What all pages of Campus Cloud share: the service, the console, the caller, and how times and sizes are shown.
+
+Must hold: the routes check who may see a page (access.py); every time is shown with its zone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from fastapi import Request
+
+from tablewright.edge import Principal
+from tablewright.pages.lists import Listing
+from tablewright.pages.system_pages import SystemPages
+from tablewright.systems.campus.access import CAMPUS
+from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.model import User
+
+HOME = "/console/campus"
+STAFF = ("instructor", "admin")
+
+
+@dataclass(frozen=True)
+class CampusPages(SystemPages):
+    """Campus Cloud with its console around it."""
+
+    folder = "campus"
+
+    campus: Campus
+
+    def access(self) -> Any:
+        return CAMPUS.of(self.campus, self.who)
+
+    def words(self, request: Request) -> Mapping[str, Any]:
+        caller = self.who(request)
+        return {
+            "base": HOME,
+            "is_admin": "admin" in caller.roles,
+            "is_instructor": not caller.roles.isdisjoint(STAFF),
+            "moment": moment_words,
+            "day": day_words,
+        }
+
+    def caller(self, request: Request) -> Principal:
+        return self.who(request)
+
+    def list(self, request: Request, query: Any, size: int = 20) -> Listing[Any]:
+        """One page of a query."""
+        return self.console.list(request, self.campus.repository.db, query, size=size)
+
+
+def moment_words(at: datetime | None, user: User | str = "UTC") -> str:
+    """`Fri 16 November 2026, 09:30 CET`, in the zone of a user or of a name."""
+    if at is None:
+        return "–"
+    local = at.astimezone(ZoneInfo(user if isinstance(user, str) else user.time_zone))
+    return f"{local:%a} {local.day} {local:%B %Y, %H:%M} {local.tzname()}"
+
+
+def day_words(at: datetime, user: User | str = "UTC") -> str:
+    """`16 November 2026`."""
+    local = at.astimezone(ZoneInfo(user if isinstance(user, str) else user.time_zone))
+    return f"{local.day} {local:%B %Y}"

@@ -1,0 +1,196 @@
+"""All submissions of an assignment: who marks them, when grades are released, worksheets out and in.
+
+Elsewhere: one submission (marks.py).
+"""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter, Request, Response
+
+from tablewright.edge.errors import CallerError, problem_for
+from tablewright.pages.forms import Form, Posted
+from tablewright.systems.campus.access import InstructorAssignment, StaffAssignment, StaffSubmission
+from tablewright.systems.campus.api.worksheets import uploaded, worksheet_csv, worksheet_zip
+from tablewright.systems.campus.courses.seats import AssignmentSeat
+from tablewright.systems.campus.files.file_lists import Wanted
+from tablewright.systems.campus.grading.disclosure import for_staff
+from tablewright.systems.campus.grading.release import is_released
+from tablewright.systems.campus.grading.worksheet import Line
+from tablewright.systems.campus.pages.assignments import assignment_crumbs
+from tablewright.systems.campus.pages.marks import STATE_TONES, plain
+from tablewright.systems.campus.pages.page import HOME, CampusPages
+
+
+def releases_router(pages: CampusPages) -> APIRouter:
+    router = pages.router()
+    _add_page(router, pages)
+    _add_release(router, pages)
+    _add_allocation(router, pages)
+    _add_worksheets(router, pages)
+    return router
+
+
+def grading_path(assignment_id: str) -> str:
+    return f"{HOME}/assignments/{assignment_id}/grading"
+
+
+def _page(
+    pages: CampusPages,
+    request: Request,
+    found: AssignmentSeat,
+    form: Form | None = None,
+    lines: list[Line] | None = None,
+    status: int = 200,
+) -> Response:
+    campus, assignment, now = pages.campus, found.assignment, pages.campus.repository.now()
+    rows = [for_staff(assignment, each, now) for each in campus.worksheets.newest(assignment)]
+    staff = campus.allocation.staff(assignment.course_id)
+    mine = campus.listing.page(found.seat.user, Wanted(), 50).items
+    return pages.page(
+        request,
+        "assignment_grading",
+        title=f"Marking: {assignment.title}",
+        crumbs=assignment_crumbs(found),
+        seat=found.seat,
+        course=found.seat.course,
+        assignment=assignment,
+        rows=sorted(rows, key=lambda row: (row.team_name or row.student_name, row.submission_id)),
+        marked=sum(1 for row in rows if row.status != "submitted"),
+        without=sum(1 for row in rows if row.status == "submitted" and row.grader_id is None),
+        staff=staff,
+        names={each.user_id: each.name for each in staff},
+        sections=sorted({row.section for row in rows if row.section}),
+        is_released=is_released(assignment, now),
+        rubrics=[(each.rubric_id, each.title) for each in campus.rubrics.of_course(assignment.course_id)],
+        files=[
+            (each.file_id, each.filename) for each in mine if each.filename.lower().endswith((".zip", ".csv"))
+        ],
+        lines=lines,
+        form=form or Form({"rubricId": assignment.rubric_id or ""}),
+        at=grading_path(assignment.assignment_id),
+        tones=STATE_TONES,
+        plain=plain,
+        zone=found.seat.course.time_zone,
+        status=status,
+    )
+
+
+def _add_page(router: APIRouter, pages: CampusPages) -> None:
+    @router.get("/assignments/{assignment_id}/grading")
+    def show(request: Request, found: StaffAssignment) -> Response:
+        return _page(pages, request, found)
+
+    @router.post("/assignments/{assignment_id}/grading/rubric")
+    def choose_rubric(request: Request, found: StaffAssignment, form: Posted) -> Response:
+        to = grading_path(found.assignment.assignment_id)
+        try:
+            pages.campus.rubrics.use(found.assignment, form.get("rubricId") or None, found.seat.actor)
+        except CallerError as mistake:
+            return pages.console.go(to, mistake.message, "bad")
+        return pages.console.go(to, "Rubric chosen." if form.get("rubricId") else "No rubric any more.")
+
+
+# --- release ---
+
+
+def _add_release(router: APIRouter, pages: CampusPages) -> None:
+    release = pages.campus.release
+
+    @router.post("/assignments/{assignment_id}/grading/release")
+    def release_grades(request: Request, found: InstructorAssignment, form: Posted) -> Response:
+        try:
+            at = moment_of(form.get("releaseAt"), found.seat.course.time_zone)
+            saved = release.release(found.assignment, found.seat.actor, at)
+        except ValueError:
+            wrong = form.wrong("releaseAt", "Enter a date and a time.")
+            return _page(pages, request, found, wrong, status=422)
+        except CallerError as mistake:
+            return _page(pages, request, found, form.refused(problem_for(mistake)), status=mistake.status)
+        is_now = is_released(saved, pages.campus.repository.now())
+        words = "Grades are released." if is_now else "Grades will be released at this moment."
+        return pages.console.go(grading_path(saved.assignment_id), words)
+
+    @router.post("/assignments/{assignment_id}/grading/hold")
+    def hold(found: InstructorAssignment) -> Response:
+        to = grading_path(found.assignment.assignment_id)
+        try:
+            release.hold(found.assignment, found.seat.actor)
+        except CallerError as mistake:
+            return pages.console.go(to, mistake.message, "bad")
+        return pages.console.go(to, "The release is withdrawn.", "note")
+
+
+def moment_of(text: str, zone: str) -> datetime | None:
+    """A local date and time as a form sends it; None for nothing, ValueError for anything else."""
+    if not text.strip():
+        return None
+    return datetime.fromisoformat(text.strip()).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+
+
+# --- allocation ---
+
+
+def _add_allocation(router: APIRouter, pages: CampusPages) -> None:
+    allocation = pages.campus.allocation
+
+    @router.post("/assignments/{assignment_id}/grading/allocate")
+    def allocate(request: Request, found: InstructorAssignment, form: Posted) -> Response:
+        actor = found.seat.actor
+        try:
+            if form.get("method") == "section":
+                sections = {
+                    name.partition(":")[2]: value
+                    for name, value in form.values.items()
+                    if name.startswith("section:") and value
+                }
+                count = allocation.by_section(found.assignment, sections, actor)
+            else:
+                count = allocation.evenly(found.assignment, form.get("graders").split(), actor)
+        except CallerError as mistake:
+            wrong = Form(form.values, {"graders": mistake.message})
+            return _page(pages, request, found, wrong, status=mistake.status)
+        words = f"{count} submissions allocated." if count != 1 else "1 submission allocated."
+        return pages.console.go(grading_path(found.assignment.assignment_id), words)
+
+    @router.post("/submissions/{submission_id}/grader")
+    def set_grader(found: StaffSubmission, form: Posted) -> Response:
+        to = f"{grading_path(found.assignment.assignment_id)}#submissions"
+        first, second = (form.get(name) or None for name in ("graderId", "secondGraderId"))
+        try:
+            allocation.by_hand(found.assignment, found.submission, first, second, found.seat.actor)
+        except CallerError as mistake:
+            return pages.console.go(to, mistake.message, "bad")
+        return pages.console.go(to, "Grader saved.")
+
+
+# --- worksheets ---
+
+
+def _add_worksheets(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
+
+    @router.get("/assignments/{assignment_id}/grading/worksheet.zip")
+    def get_zip(found: StaffAssignment) -> Response:
+        return worksheet_zip(campus, found)
+
+    @router.get("/assignments/{assignment_id}/grading/worksheet.csv")
+    def get_csv(found: StaffAssignment) -> Response:
+        return worksheet_csv(campus, found)
+
+    @router.post("/assignments/{assignment_id}/grading/worksheet")
+    def take(request: Request, found: StaffAssignment, form: Posted) -> Response:
+        try:
+            content = form.get("sheet").encode()
+            if form.get("fileId"):
+                content = uploaded(campus, found, form.get("fileId"))
+            if not content.strip():
+                wrong = form.wrong("sheet", "Choose a file, or paste the rows of the worksheet.")
+                return _page(pages, request, found, wrong, status=422)
+            publish = form.is_ticked("publish")
+            lines = campus.worksheets.take(
+                found.assignment, content, found.seat.user, found.seat.actor, publish=publish
+            )
+        except CallerError as mistake:
+            return _page(pages, request, found, form.wrong("sheet", mistake.message), status=mistake.status)
+        return _page(pages, request, found, lines=lines)

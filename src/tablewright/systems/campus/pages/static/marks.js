@@ -1,0 +1,112 @@
+// Marking: comments at their place in the document, keys for the next submission and for levels, the sum of the levels.
+// Everything here is also in the page without a script.
+(function () {
+  "use strict";
+
+  // --- comments at their place ---
+
+  function placeOnLine(note, doc) {
+    var row = doc.querySelector('tr[data-line="' + note.dataset.onLine + '"]');
+    if (!row) return;
+    var shell = document.createElement("tr"), head = document.createElement("th"), cell = document.createElement("td");
+    shell.className = "note-row";
+    var list = document.createElement("ul");
+    list.className = "notes";
+    list.append(note);
+    cell.append(list);
+    shell.append(head, cell);
+    var after = row;
+    while (after.nextElementSibling && after.nextElementSibling.className === "note-row") after = after.nextElementSibling;
+    after.after(shell);
+    row.classList.add("has-note");
+  }
+
+  function placeOnPage(note, doc, number) {
+    var page = doc.querySelector('.preview-page[data-page="' + (note.dataset.onPage || 1) + '"]');
+    if (!page || note.dataset.x === undefined || page.querySelector('[href="#' + note.id + '"]')) return;
+    var pin = document.createElement("a");
+    pin.className = "pin";
+    pin.href = "#" + note.id;
+    pin.textContent = String(number);
+    pin.title = note.querySelector(".note-text").textContent;
+    pin.style.left = 100 * Number(note.dataset.x) + "%";
+    pin.style.top = 100 * Number(note.dataset.y) + "%";
+    page.append(pin);
+  }
+
+  function pins(doc) {
+    doc.querySelectorAll("[data-comment][data-x]").forEach(function (note, place) { placeOnPage(note, doc, place + 1); });
+  }
+
+  document.querySelectorAll(".doc").forEach(function (doc) {
+    doc.querySelectorAll("[data-comment][data-on-line]").forEach(function (note) { placeOnLine(note, doc); });
+    var list = doc.querySelector(":scope > .notes");
+    if (list && !list.children.length) list.remove();
+    pins(doc);
+    doc.addEventListener("preview:page", function () { pins(doc); });
+    var form = doc.querySelector(".add-note form");
+    if (form) doc.addEventListener("click", function (event) { choosePlace(event, doc, form); });
+  });
+
+  // A click on a line or a page says where the next comment goes.
+  function choosePlace(event, doc, form) {
+    var line = event.target.closest("tr[data-line]"), page = event.target.closest(".preview-page");
+    if (event.target.closest("a, button, .note-row") || (!line && !page) || String(getSelection())) return;
+    if (line) form.elements.line.value = line.dataset.line;
+    if (page) {
+      var box = page.getBoundingClientRect();
+      form.elements.page.value = page.dataset.page;
+      form.elements.x.value = ((event.clientX - box.left) / box.width).toFixed(4);
+      form.elements.y.value = ((event.clientY - box.top) / box.height).toFixed(4);
+    }
+    form.parentElement.open = true;
+    if (line) {
+      doc.querySelectorAll(".is-chosen").forEach(function (each) { each.classList.remove("is-chosen"); });
+      line.classList.add("is-chosen");
+    }
+    form.elements.text.focus();
+  }
+
+  // --- the mark ---
+
+  var form = document.querySelector(".marking-form");
+  if (!form) return;
+  var total = form.querySelector("[data-total]");
+
+  function sum() {
+    if (!total) return;
+    var chosen = Array.from(form.querySelectorAll("[data-points]:checked"));
+    var points = chosen.reduce(function (all, each) { return all + Number(each.dataset.points); }, 0);
+    points += Number((form.elements.adjustment.value || "0").replace(",", ".")) || 0;
+    total.querySelector("[data-sum]").textContent = chosen.length ? String(Math.round(Math.max(points, 0) * 100) / 100) : "–";
+    total.classList.toggle("over", points > Number(total.dataset.most));
+  }
+  form.addEventListener("input", sum);
+  sum();
+
+  var criteria = Array.from(form.querySelectorAll("[data-criterion]")), at = 0;
+  function choose(digit) {
+    if (!criteria.length) return;
+    var levels = criteria[at].querySelectorAll("[data-points]");
+    if (digit < 1 || digit > levels.length) return;
+    levels[digit - 1].checked = true;
+    sum();
+    at = Math.min(at + 1, criteria.length - 1);
+    show();
+  }
+  function show() {
+    criteria.forEach(function (each, place) { each.classList.toggle("is-here", place === at); });
+    criteria[at].scrollIntoView({ block: "nearest" });
+  }
+  criteria.forEach(function (each, place) { each.addEventListener("focusin", function () { at = place; show(); }); });
+  if (criteria.length) criteria[0].classList.add("is-here");
+
+  document.addEventListener("keydown", function (event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest("input:not([type=radio]):not([type=checkbox]), textarea, select")) return;
+    var link = document.querySelector('[data-key="' + event.key + '"]');
+    if (link) { event.preventDefault(); link.click(); return; }
+    if (event.key === "s") { event.preventDefault(); form.querySelector('[value="draft"]').click(); return; }
+    if (/^[1-9]$/.test(event.key)) { event.preventDefault(); choose(Number(event.key)); }
+  });
+})();

@@ -1,0 +1,181 @@
+"""Submitting: the parts that are collected, the statement, the receipt; taking the last attempt back.
+
+Must hold: a form of a team's draft names the version it was shown with, so what a teammate added since is seen first.
+"""
+
+from fastapi import APIRouter, Request, Response
+
+from tablewright.edge.errors import CallerError, problem_for
+from tablewright.pages.forms import Form, Posted
+from tablewright.systems.campus.access import OpenAssignment, OpenSubmission, StaffSubmission
+from tablewright.systems.campus.api.submissions import receipt_of, seen
+from tablewright.systems.campus.courses.parts import MOST_PARTS, NewPart
+from tablewright.systems.campus.courses.seats import AssignmentSeat
+from tablewright.systems.campus.courses.standing import standing_of
+from tablewright.systems.campus.files.file_lists import Wanted
+from tablewright.systems.campus.model import Draft
+from tablewright.systems.campus.pages.assignments import assignment_crumbs, assignment_path
+from tablewright.systems.campus.pages.courses import late_words
+from tablewright.systems.campus.pages.page import HOME, CampusPages
+
+
+def submit_router(pages: CampusPages) -> APIRouter:
+    router = pages.router()
+    _add_submit(router, pages)
+    _add_parts(router, pages)
+    _add_receipt(router, pages)
+    return router
+
+
+def submit_path(assignment_id: str) -> str:
+    return f"{assignment_path(assignment_id)}/submit"
+
+
+def receipt_path(submission_id: str) -> str:
+    return f"{HOME}/submissions/{submission_id}/receipt"
+
+
+def _page(
+    pages: CampusPages, request: Request, found: AssignmentSeat, form: Form | None = None, status: int = 200
+) -> Response:
+    campus, seat, given = pages.campus, found.seat, found.assignment
+    standing = standing_of(campus.owners, seat, given)
+    draft: Draft | None = None
+    if standing is not None and standing.owner_id is not None:
+        draft = campus.drafts.mine(seat, given)
+    members = (
+        campus.teams.members(standing.team) if standing is not None and standing.team is not None else []
+    )
+    return pages.page(
+        request,
+        "submit",
+        title="Submit",
+        crumbs=assignment_crumbs(found),
+        seat=seat,
+        user=seat.user,
+        assignment=standing.shown(given) if standing is not None else given,
+        standing=standing,
+        late=late_words(standing) if standing is not None else "",
+        draft=draft,
+        names={each.user_id: each.name for each in members},
+        team=standing.team if standing is not None else None,
+        files=[
+            each for each in campus.listing.page(seat.user, Wanted(), 30).items if each.status == "active"
+        ],
+        most=MOST_PARTS,
+        key=campus.repository.new_uuid(),
+        form=form or Form({"comments": (draft.comments or "") if draft is not None else ""}),
+        status=status,
+    )
+
+
+def _add_submit(router: APIRouter, pages: CampusPages) -> None:
+    @router.get("/assignments/{assignment_id}/submit")
+    def show(request: Request, found: OpenAssignment) -> Response:
+        return _page(pages, request, found)
+
+    @router.post("/assignments/{assignment_id}/submit")
+    def submit(request: Request, found: OpenAssignment, form: Posted) -> Response:
+        try:
+            made = pages.campus.submissions.submit(
+                found.seat,
+                found.assignment,
+                draft=_number(form.get("version")),
+                key=form.get("key") or None,
+                attempt=_number(form.get("attempt")),
+                agreed=form.is_ticked("agreed"),
+                comments=form.get("comments").strip() or None,
+            )
+        except CallerError as mistake:
+            return _page(pages, request, found, _refused(form, mistake), mistake.status)
+        return pages.console.go(
+            receipt_path(made.submission_id), f"Attempt {made.submission_number} is submitted."
+        )
+
+
+def _refused(form: Form, mistake: CallerError) -> Form:
+    if mistake.code == "VERSION_CONFLICT":
+        words = (
+            "A part was added or removed after you opened this page. Look at the list below, then try again."
+        )
+        return Form(form.values, {}, words)
+    return form.refused(problem_for(mistake))
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
+def _add_parts(router: APIRouter, pages: CampusPages) -> None:
+    drafts = pages.campus.drafts
+
+    @router.post("/assignments/{assignment_id}/submit/parts")
+    def add(request: Request, found: OpenAssignment, form: Posted) -> Response:
+        """Add files (those that are ticked), a text or a link; what was typed is kept if a teammate was faster."""
+        new: list[NewPart] = [NewPart("file", file_id=one) for one in form.get("fileId").split()]
+        if form.get("text").strip():
+            new.append(NewPart("text", text=form.get("text")))
+        if form.get("url").strip():
+            new.append(NewPart("link", url=form.get("url").strip()))
+        version = _number(form.get("version"))
+        try:
+            for part in new:
+                version = drafts.add(found.seat, found.assignment, part, version).version
+        except CallerError as mistake:
+            return _page(pages, request, found, _refused(form, mistake), mistake.status)
+        if not new:
+            wrong = form.wrong("text", "Choose a file, write a text or enter a link.")
+            return _page(pages, request, found, wrong, 422)
+        return pages.console.go(f"{submit_path(found.assignment.assignment_id)}#parts", "Added.")
+
+    @router.post("/assignments/{assignment_id}/submit/parts/{part_id}/remove")
+    def remove(request: Request, found: OpenAssignment, part_id: str, form: Posted) -> Response:
+        try:
+            drafts.remove(found.seat, found.assignment, part_id, _number(form.get("version")))
+        except CallerError as mistake:
+            return _page(pages, request, found, _refused(form, mistake), mistake.status)
+        return pages.console.go(f"{submit_path(found.assignment.assignment_id)}#parts", "Removed.", "note")
+
+
+def _add_receipt(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
+
+    @router.get("/submissions/{submission_id}/receipt")
+    def receipt(request: Request, found: OpenSubmission) -> Response:
+        seat, given = found.seat, found.assignment
+        standing = standing_of(campus.owners, seat, given)
+        shown = seen(campus, seat, given, found.submission)
+        is_last = standing is not None and standing.attempts == shown.submission_number
+        return pages.page(
+            request,
+            "receipt",
+            title=f"Attempt {shown.submission_number}",
+            crumbs=assignment_crumbs(AssignmentSeat(seat, given)),
+            seat=seat,
+            user=seat.user,
+            assignment=given,
+            submission=shown,
+            receipt=receipt_of(found.submission),
+            can_withdraw=standing is not None and is_last and not standing.lateness.is_late
+            and found.submission.status == "submitted",
+            can_set_back=seat.is_staff and found.submission.status == "submitted",
+            standing=standing,
+        )  # fmt: skip
+
+    @router.post("/submissions/{submission_id}/withdraw")
+    def withdraw(found: OpenSubmission) -> Response:
+        try:
+            campus.withdrawals.withdraw(found.seat, found.assignment, found.submission)
+        except CallerError as mistake:
+            return pages.console.go(receipt_path(found.submission.submission_id), mistake.message, "bad")
+        said = "Withdrawn. Its parts are here again; submit them before the deadline."
+        return pages.console.go(submit_path(found.assignment.assignment_id), said, "note")
+
+    @router.post("/submissions/{submission_id}/set-back")
+    def set_back(found: StaffSubmission) -> Response:
+        try:
+            campus.withdrawals.set_back(found.seat, found.submission)
+        except CallerError as mistake:
+            return pages.console.go(receipt_path(found.submission.submission_id), mistake.message, "bad")
+        path = assignment_path(found.assignment.assignment_id)
+        return pages.console.go(path, "The attempt is a draft again; the student can correct it.", "note")

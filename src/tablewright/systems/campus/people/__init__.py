@@ -1,0 +1,1 @@
+"""Users: profile, quota, notifications, suspension, transfer, export and erasure."""

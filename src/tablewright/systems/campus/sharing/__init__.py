@@ -1,0 +1,1 @@
+"""Who else may read or write a file: shares, links, file requests."""

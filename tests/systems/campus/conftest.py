@@ -1,0 +1,52 @@
+"""Fixtures of Campus Cloud's tests: a campus on a way to a database, a clock that can be moved, its API over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.places import reached
+from tests.systems.campus.talk import AUDIENCE, SECRET, START, Api, Place, uuid_world
+from tests.systems.talk import served
+
+from tablewright.edge import Issuer, RateLimiter, principal
+from tablewright.mapping import Db
+from tablewright.systems.campus.api import router as campus_api
+from tablewright.systems.campus.api.parts import STREAMED
+from tablewright.systems.campus.campus import Campus, open_campus
+from tablewright.systems.campus.design import CAMPUS
+from tablewright.testing import Clock
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(START)
+
+
+@pytest.fixture
+def at(
+    request: pytest.FixtureRequest, way: str, clock: Clock, issuer: Issuer, tmp_path: Path
+) -> Iterator[Place]:
+    """A campus, opened, with nobody in it yet."""
+    endpoint: str | None = request.config.getoption("--endpoint")
+    world = uuid_world(clock.world())
+    with reached(way, endpoint, world, CAMPUS) as there:
+        db = Db(there.call, CAMPUS, world=world, secret=SECRET, environment=there.environment)
+        db.create_tables()
+        campus = open_campus(db, world, SECRET, home=tmp_path / "campus", url="https://campus.example")
+        yield Place(campus, db, there.call, clock, issuer, there.engine, world)
+
+
+@pytest.fixture
+def campus(at: Place) -> Campus:
+    return at.campus
+
+
+@pytest.fixture
+def api(at: Place) -> Iterator[Api]:
+    """The API, served; its limits go by the clock that can be moved."""
+    buckets = RateLimiter(clock=lambda: at.clock.now().timestamp())
+    routes = campus_api.router(at.campus, principal(), buckets=buckets)
+    with served(AUDIENCE, routes, {}, at.clock, at.issuer, STREAMED) as client:
+        yield Api(client, at.issuer)

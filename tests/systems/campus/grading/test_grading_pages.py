@@ -1,0 +1,344 @@
+"""The pages of grading over HTTP in the demo world, as a browser without a script uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import httpx
+import pytest
+from tests.app.browsing import Enter, browsers, ticking
+from tests.app.portal_forms import forms_of, words_of
+
+from tablewright import testing
+from tablewright.app.runtime import Runtime, open_app
+from tablewright.app.serve import app_of
+from tablewright.app.systems import CAMPUS as SYSTEM
+from tablewright.edge import serving_app
+from tablewright.systems.campus import design as d
+from tablewright.systems.campus.access import seat_of
+from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.courses.parts import NewPart
+from tablewright.systems.campus.grading.mark_entries import MarkEntry
+from tablewright.systems.campus.jobs import run_tasks
+from tablewright.systems.campus.model import Assignment, Level, Submission
+from tablewright.systems.campus.pages.rubrics import leveled
+
+D = Decimal
+HOME = "/console/campus"
+NOW = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
+LIN, OMAR, TESSA, BRANDT = "student_lin", "student_omar", "ta_tessa", "prof_brandt"
+HOSTILE = '<script>alert("x")</script>'
+
+
+@pytest.fixture(scope="module")
+def clock() -> testing.Clock:
+    return testing.Clock(NOW)
+
+
+@pytest.fixture(scope="module")
+def runtime(clock: testing.Clock) -> Iterator[Runtime]:
+    with open_app(memory=True, systems=(SYSTEM,), world=ticking(clock), jobs=False) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def campus(runtime: Runtime) -> Campus:
+    found: Campus = runtime.running[0].service
+    return found
+
+
+@pytest.fixture(scope="module")
+def url(runtime: Runtime) -> Iterator[str]:
+    with serving_app(app_of(runtime)) as served:
+        yield served
+
+
+@pytest.fixture
+def enter(url: str) -> Iterator[Enter]:
+    with browsers(url) as entered:
+        yield entered
+
+
+@pytest.fixture(scope="module")
+def course_id(campus: Campus) -> str:
+    teacher = campus.users.by_email("brandt@campus.example")
+    assert teacher is not None
+    return next(
+        each.course_id for each, _ in campus.courses.of(teacher) if each.course_id.startswith("CS101")
+    )
+
+
+@pytest.fixture
+def essay(campus: Campus, course_id: str) -> Assignment:
+    """An assignment that Lin and Omar have submitted a text to."""
+    return made(campus, course_id)
+
+
+def made(campus: Campus, course_id: str, **more: object) -> Assignment:
+    teacher = campus.users.by_email("brandt@campus.example")
+    assert teacher is not None
+    seat = seat_of(campus, teacher, course_id)
+    fields = {
+        "title": "An essay", "description": "Write.", "due_date": campus.repository.now() + timedelta(days=7),
+        "max_file_size": 10_000, "allowed_file_types": [], "points": D(10), **more,
+    }  # fmt: skip
+    found = campus.assignments.publish(seat, campus.assignments.create(seat, fields).assignment_id)
+    for name in ("lin", "omar"):
+        student = campus.users.by_email(f"{name}@campus.example")
+        assert student is not None
+        text = NewPart("text", text=f"{HOSTILE}\nThe second line of {name}")
+        campus.submissions.submit(
+            seat_of(campus, student, course_id), found, parts=[text], key=campus.repository.new_uuid()
+        )
+    return found
+
+
+def submission_of(campus: Campus, assignment: Assignment, name: str = "lin") -> Submission:
+    rows = campus.repository.db.all(d.submissions_of_assignment(assignment_id=assignment.assignment_id))
+    return next(row for row in rows if row.student_email == f"{name}@campus.example")
+
+
+def form_of(page: httpx.Response, ending: str) -> dict[str, object]:
+    return dict(next(form.values for form in forms_of(page) if form.action.endswith(ending)))
+
+
+def test_a_grader_marks_from_the_queue_and_a_student_sees_it_after_the_release(
+    campus: Campus, enter: Enter, essay: Assignment, course_id: str
+) -> None:
+    tessa, lin = enter(TESSA), enter(LIN)
+    row = submission_of(campus, essay)
+    path = f"{HOME}/submissions/{row.submission_id}/mark"
+    assert path in tessa.get(f"{HOME}/courses/{course_id}/grading").text
+    page = tessa.get(path)
+    assert page.status_code == 200
+    assert HOSTILE not in page.text
+    typed = {**form_of(page, "/mark"), "score": "8,5", "feedback": HOSTILE, "do": "publish"}
+    assert "Grade saved." in words_of(tessa.post(path, data=typed))
+    assert campus.repository.submission(row.submission_id).grade == D("8.5")
+    own = f"{HOME}/submissions/{row.submission_id}/grade"
+    assert "No grade yet" in words_of(lin.get(own))
+    assert "8.5" not in words_of(lin.get(own))
+    brandt = enter(BRANDT)
+    brandt.post(f"{HOME}/assignments/{essay.assignment_id}/grading/release", data={})
+    seen = lin.get(own)
+    assert "8.5 of 10" in words_of(seen)
+    assert HOSTILE not in seen.text
+    assert "8.5 of 10" in words_of(lin.get(f"{HOME}/courses/{course_id}/grades"))
+
+
+def test_what_is_typed_wrong_stays_with_the_mistake_beside_it(
+    campus: Campus, enter: Enter, essay: Assignment
+) -> None:
+    tessa, row = enter(TESSA), submission_of(campus, essay)
+    path = f"{HOME}/submissions/{row.submission_id}/mark"
+    typed = {**form_of(tessa.get(path), "/mark"), "score": "eight", "feedback": "Nearly", "do": "publish"}
+    page = tessa.post(path, data=typed)
+    assert page.status_code == 422
+    assert "Enter a number, such as 12.5." in words_of(page)
+    assert form_of(page, "/mark")["score"] == "eight"
+    assert form_of(page, "/mark")["feedback"] == "Nearly"
+    page = tessa.post(path, data={**typed, "score": "11"})
+    assert "must be 0 to 10" in words_of(page)
+
+
+def test_the_slower_grader_keeps_what_was_typed_and_reads_the_other_grade(
+    campus: Campus, enter: Enter, essay: Assignment
+) -> None:
+    tessa, brandt, row = enter(TESSA), enter(BRANDT), submission_of(campus, essay)
+    path = f"{HOME}/submissions/{row.submission_id}/mark"
+    first, second = form_of(tessa.get(path), "/mark"), form_of(brandt.get(path), "/mark")
+    tessa.post(path, data={**first, "score": "7", "do": "publish"})
+    page = brandt.post(path, data={**second, "score": "9", "do": "publish"})
+    assert page.status_code == 409
+    assert "The grade is 7 now, by Tessa Alvarez." in words_of(page)
+    again = form_of(page, "/mark")
+    assert again["score"] == "9"
+    brandt.post(path, data={**again, "do": "publish"})
+    assert campus.repository.submission(row.submission_id).grade == D(9)
+
+
+def test_a_comment_on_a_line_is_beside_the_document_of_the_student(
+    campus: Campus, enter: Enter, essay: Assignment
+) -> None:
+    tessa, row = enter(TESSA), submission_of(campus, essay)
+    base = f"{HOME}/submissions/{row.submission_id}"
+    part = row.parts[0].part_id
+    said = tessa.post(f"{base}/comments", data={"partId": part, "line": "2", "text": HOSTILE, "keep": "on"})
+    assert "Comment added." in words_of(said)
+    assert "Line 2" in words_of(tessa.get(f"{base}/mark"))
+    tessa.post(
+        f"{base}/mark", data={**form_of(tessa.get(f"{base}/mark"), "/mark"), "score": "5", "do": "publish"}
+    )
+    lin = enter(LIN)
+    assert "Line 2" not in words_of(lin.get(f"{base}/grade"))
+    tessa.post(f"{base}/return", data={})
+    page = lin.get(f"{base}/grade")
+    assert f'href="#{part}-L2"' in page.text
+    assert f'id="{part}-L2"' in page.text
+    assert HOSTILE not in page.text
+    assert lin.post(f"{base}/comments", data={"partId": part, "text": "mine"}).status_code == 403
+
+
+def test_a_regrade_goes_from_the_student_to_the_queue_and_back(
+    campus: Campus, enter: Enter, essay: Assignment, course_id: str
+) -> None:
+    tessa, lin, row = enter(TESSA), enter(LIN), submission_of(campus, essay)
+    base = f"{HOME}/submissions/{row.submission_id}"
+    tessa.post(
+        f"{base}/mark", data={**form_of(tessa.get(f"{base}/mark"), "/mark"), "score": "5", "do": "publish"}
+    )
+    tessa.post(f"{base}/return", data={})
+    page = lin.post(f"{base}/regrade", data={"text": ""})
+    assert page.status_code == 422
+    thread = lin.post(f"{base}/regrade", data={"text": "My second line is fine."})
+    assert "Your request is sent." in words_of(thread)
+    queue = tessa.get(f"{HOME}/courses/{course_id}/regrades")
+    assert "An essay" in words_of(queue)
+    path = thread.url.path
+    assert "Sent." in words_of(tessa.post(path, data={"text": "It is not."}))
+    assert "It is not." in words_of(lin.get(path))
+    assert enter(OMAR).get(path).status_code == 404
+    assert "closed" in words_of(lin.post(f"{path}/close", data={}))
+
+
+def test_names_are_on_no_page_of_an_anonymous_assignment_before_the_release(
+    campus: Campus, enter: Enter, course_id: str
+) -> None:
+    essay = made(campus, course_id, anonymous=True, title="Blind")
+    tessa, row = enter(TESSA), submission_of(campus, essay)
+    for path in (
+        f"{HOME}/submissions/{row.submission_id}/mark",
+        f"{HOME}/assignments/{essay.assignment_id}/grading",
+        f"{HOME}/assignments/{essay.assignment_id}/grading/worksheet.csv",
+    ):
+        page = tessa.get(path)
+        assert page.status_code == 200
+        assert "Participant" in page.text
+        for name in ("Lin Zhao", "Omar Haddad", "lin@campus", row.student_id):
+            # Beside the demo's list of people, in the frame.
+            assert name not in page.text.partition("<main")[2] + page.text.partition("\ufeff")[2], (
+                path,
+                name,
+            )
+    queue = words_of(tessa.get(f"{HOME}/courses/{course_id}/grading"))
+    assert "Participant" in queue
+
+
+def test_a_worksheet_that_is_pasted_is_reported_row_by_row(
+    campus: Campus, enter: Enter, essay: Assignment
+) -> None:
+    tessa, path = enter(TESSA), f"{HOME}/assignments/{essay.assignment_id}/grading"
+    sheet = "E-mail,Score\nlin@campus.example,9\nomar@campus.example,99\n"
+    page = words_of(tessa.post(f"{path}/worksheet", data={"sheet": sheet, "publish": "on"}))
+    assert "saved" in page
+    assert "refused score must be 0 to 10." in page
+    assert campus.repository.submission(submission_of(campus, essay).submission_id).grade == D(9)
+    assert "unchanged" in words_of(tessa.post(f"{path}/worksheet", data={"sheet": sheet, "publish": "on"}))
+    assert tessa.get(f"{path}/worksheet.zip").content[:2] == b"PK"
+    assert enter(LIN).get(path).status_code == 403
+
+
+def test_graders_are_allocated_and_a_release_is_set_and_withdrawn(
+    campus: Campus, enter: Enter, essay: Assignment
+) -> None:
+    brandt, path = enter(BRANDT), f"{HOME}/assignments/{essay.assignment_id}/grading"
+    values = next(form.values for form in forms_of(brandt.get(path)) if form.values.get("method") == "evenly")
+    assert "2 submissions allocated." in words_of(brandt.post(f"{path}/allocate", data=values))
+    assert submission_of(campus, essay).grader_id is not None
+    page = brandt.post(f"{path}/release", data={"releaseAt": "tomorrow"})
+    assert "Enter a date and a time." in words_of(page)
+    brandt.post(f"{path}/release", data={"releaseAt": "2027-01-01T12:00"})
+    zone = campus.repository.course(essay.course_id).time_zone
+    moment = campus.repository.assignment(essay.assignment_id).released_at
+    assert moment is not None
+    assert moment.year in (2026, 2027), zone
+    assert "withdrawn" in words_of(brandt.post(f"{path}/hold", data={}))
+    assert enter(TESSA).post(f"{path}/release", data={}).status_code == 403
+
+
+def test_a_rubric_is_written_as_lines_and_its_points_change_the_totals(
+    campus: Campus, enter: Enter, course_id: str, essay: Assignment
+) -> None:
+    brandt, tessa = enter(BRANDT), enter(TESSA)
+    base = f"{HOME}/courses/{course_id}/rubrics"
+    wrong = brandt.post(f"{base}/new", data={"title": "", "criterion:1": "Style", "levels:1": "good"})
+    assert "is not points and a name" in words_of(wrong)
+    brandt.post(f"{base}/new", data={"title": "Lines", "criterion:1": "Style", "levels:1": "5 Good\n0 Bad"})
+    rubric = next(each for each in campus.rubrics.of_course(course_id) if each.title == "Lines")
+    grading = f"{HOME}/assignments/{essay.assignment_id}/grading"
+    brandt.post(f"{grading}/rubric", data={"rubricId": rubric.rubric_id})
+    row = submission_of(campus, essay)
+    path = f"{HOME}/submissions/{row.submission_id}/mark"
+    good = rubric.criteria[0].levels[0]
+    level = {f"level:{rubric.criteria[0].criterion_id}": good.level_id}
+    tessa.post(path, data={**form_of(tessa.get(path), "/mark"), **level, "do": "publish"})
+    assert campus.repository.submission(row.submission_id).grade == D(5)
+    form = form_of(brandt.get(f"{base}/{rubric.rubric_id}"), f"/{rubric.rubric_id}")
+    brandt.post(f"{base}/{rubric.rubric_id}", data={**form, "levels:1": "4 Good\n0 Bad"})
+    run_tasks(campus)
+    assert campus.repository.submission(row.submission_id).grade == D(4)
+
+
+def test_levels_keep_their_ids_by_title_then_by_place() -> None:
+    before = [Level(level_id=id, title=title, points=D(1)) for id, title in (("a", "Good"), ("b", "Bad"))]
+
+    def ids(*titles: str) -> list[str]:
+        return [each.level_id for each in leveled([(D(1), title) for title in titles], before)]
+
+    assert ids("Good", "Bad") == ["a", "b"]
+    assert ids("Bad", "Good") == ["b", "a"]
+    assert ids("Great", "Bad") == ["a", "b"]
+    assert ids("Best", "Good", "Bad") == ["", "a", "b"]
+    assert ids("Bad", "Worse") == ["b", ""]
+
+
+def test_the_gradebook_has_a_chart_a_scheme_and_what_if(campus: Campus, enter: Enter, course_id: str) -> None:
+    brandt, lin = enter(BRANDT), enter(LIN)
+    page = brandt.get(f"{HOME}/courses/{course_id}/gradebook")
+    assert "Lin Zhao" in words_of(page)
+    assert "Number of students by percentage" in page.text
+    assert brandt.get(f"{HOME}/courses/{course_id}/gradebook.csv").text.startswith("\ufeffStudent,")
+    scheme = f"{HOME}/courses/{course_id}/gradebook/scheme"
+    form = form_of(brandt.get(scheme), "/scheme")
+    wrong = brandt.post(scheme, data={**form, "weight:1": "x", "letters": "A\nB 80"})
+    assert wrong.status_code == 422
+    assert "such as A 90" in words_of(wrong)
+    assert "Weights and letters saved." in words_of(
+        brandt.post(scheme, data={**form, "letters": "A 90\nB 80"})
+    )
+    mine = lin.get(f"{HOME}/courses/{course_id}/grades")
+    guess = next(name for form in forms_of(mine) for name in form.values if name.startswith("guess:"))
+    assert "With your guesses" in words_of(lin.get(f"{HOME}/courses/{course_id}/grades", params={guess: "1"}))
+    assert "Enter a number." in words_of(lin.get(f"{HOME}/courses/{course_id}/grades", params={guess: "x"}))
+    assert lin.get(f"{HOME}/courses/{course_id}/gradebook").status_code == 403
+    assert brandt.get(f"{HOME}/courses/{course_id}/grades").status_code == 404
+
+
+def test_two_markers_agree_on_a_page(campus: Campus, enter: Enter, course_id: str) -> None:
+    essay = made(campus, course_id, second_marking=True, title="Twice")
+    row = submission_of(campus, essay)
+    path = f"{HOME}/submissions/{row.submission_id}/mark"
+    for name, score in ((TESSA, "6"), (BRANDT, "8")):
+        grader = enter(name)
+        page = grader.get(path)
+        assert "Agree on a grade" not in words_of(page)
+        done = grader.post(path, data={**form_of(page, "/mark"), "score": score, "do": "publish"})
+        assert "Your mark is finished." in words_of(done)
+    brandt = enter(BRANDT)
+    page = brandt.get(path)
+    assert "Both marks are finished" in words_of(page)
+    values = next(form.values for form in forms_of(page) if form.action.endswith("/mark"))
+    brandt.post(path, data={**values, "score": "7", "do": "agree"})
+    assert campus.repository.submission(row.submission_id).grade == D(7)
+
+
+def test_a_draft_of_a_marker_is_in_the_form_again(campus: Campus, enter: Enter, essay: Assignment) -> None:
+    row = submission_of(campus, essay, "omar")
+    tessa = campus.users.by_email("tessa@campus.example")
+    assert tessa is not None
+    actor = seat_of(campus, tessa, essay.course_id).actor
+    campus.marks.save(essay, row, MarkEntry(D("3.50"), feedback="So far."), actor, row.version)
+    form = form_of(enter(TESSA).get(f"{HOME}/submissions/{row.submission_id}/mark"), "/mark")
+    assert (form["score"], form["feedback"]) == ("3.5", "So far.")

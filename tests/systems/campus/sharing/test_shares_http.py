@@ -1,0 +1,103 @@
+"""Shares over HTTP: bodies, codes and statuses, and what each caller sees."""
+
+from __future__ import annotations
+
+import pytest
+from tests.systems.campus.sharing.conftest import Shared
+from tests.systems.campus.talk import Api
+from tests.systems.talk import given, refused
+
+from tablewright.systems.campus.model import File, Folder
+
+
+@pytest.fixture
+def shared(campus_shares: Shared) -> Shared:
+    return campus_shares
+
+
+def test_a_share_is_made_listed_opened_changed_and_revoked(shared: Shared, api: Api) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    file = shared.stored(ada, "essay.txt", b"my essay")
+    body = {"recipients": [{"email": bob.email}], "expiresOn": "2030-02-15", "message": "For you"}
+    made = given(api.post(f"/files/{file.file_id}/shares", body, by=ada), 201)
+    [share] = made["created"]
+    assert (share["expiresAt"], share["permissions"], share["isPending"]) == (
+        "2030-02-15T23:59:59Z",
+        "read",
+        False,
+    )
+    [received] = given(api.get("/shared-with-me", by=bob))["items"]
+    assert (received["name"], received["ownerName"], received["state"]) == ("essay.txt", "ada", "open")
+    assert api.get(f"/files/{file.file_id}/content", by=bob).content == b"my essay"
+    [listed] = given(api.get(f"/files/{file.file_id}/shares", by=ada))["items"]
+    assert listed["accessCount"] == 1
+    change = given(
+        api.patch(f"/shares/{share['shareId']}", {"permissions": "write", "expiresAt": None}, by=ada)
+    )
+    assert change["permissions"] == "write"
+    assert "expiresAt" not in change
+    edited = api.patch(f"/files/{file.file_id}", {"description": "read"}, by=bob)
+    assert given(edited)["description"] == "read"
+    assert refused(api.delete(f"/files/{file.file_id}", by=bob)) == (403, "OWNER_ONLY")
+    assert refused(api.post(f"/files/{file.file_id}/shares", body, by=bob)) == (403, "OWNER_ONLY")
+    gone = given(api.delete(f"/shares/{share['shareId']}", by=ada))
+    assert (gone["status"], gone["revokedAt"]) == ("revoked", "2030-02-04T10:00:00Z")
+    assert refused(api.get(f"/files/{file.file_id}/content", by=bob)) == (403, "SHARE_REVOKED")
+    assert given(api.get("/shared-with-me", by=bob))["items"] == []
+
+
+def test_refusals_have_the_codes_of_the_document(shared: Shared, api: Api) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    file = shared.stored(ada, "essay.txt", b"my essay")
+    at = f"/files/{file.file_id}/shares"
+    to_bob = {"recipients": [{"email": bob.email}]}
+    given(api.post(at, to_bob, by=ada), 201)
+    assert refused(api.post(at, to_bob, by=ada)) == (409, "ALREADY_SHARED")
+    assert refused(api.post(at, {"recipients": []}, by=ada))[0] == 422
+    assert refused(api.post(at, {"recipients": [{"email": "x"}]}, by=ada)) == (422, "INVALID_EMAIL")
+    many = [{"email": f"p{n}@campus.example"} for n in range(101)]
+    assert refused(api.post(at, {"recipients": many}, by=ada))[0] == 422
+    both = {
+        "recipients": [{"email": "c@d.example"}],
+        "expiresOn": "2030-03-01",
+        "expiresAt": "2030-03-01T00:00:00Z",
+    }
+    assert refused(api.post(at, both, by=ada)) == (422, "INVALID_EXPIRY")
+    assert refused(api.get(f"/files/{file.file_id}/content", by=shared.user("eve"))) == (403, "NOT_SHARED")
+    assert refused(api.get(f"/shares/{file.file_id}", by=ada)) == (404, "SHARE_NOT_FOUND")
+    assert refused(api.get("/shares/..%2Fx", by=ada))[0] == 404
+    assert refused(api.get("/shared-with-me")) == (401, "LOGIN_REQUIRED")
+
+
+def test_who_may_write_uploads_a_new_version_that_counts_for_the_owner(shared: Shared, api: Api) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    file = shared.stored(ada, "essay.txt", b"my essay")
+    shared.share(ada, file, bob.email)
+    body = {"fileSize": 3, "contentType": "text/plain"}
+    assert refused(api.post(f"/files/{file.file_id}/versions", body, by=bob)) == (403, "READ_ONLY")
+    [share] = shared.received(bob)
+    shared.at.campus.shares.change(ada, share.share_id, {"permissions": "write"})
+    slot = given(api.post(f"/files/{file.file_id}/versions", body, by=bob), 201)
+    api.ask("PUT", f"/uploads/{slot['uploadId']}/parts/1", content=b"new", by=bob)
+    done = api.post(f"/files/{file.file_id}:complete", {"uploadId": slot["uploadId"]}, by=bob)
+    assert given(done)["versionNumber"] == 2
+    assert shared.at.again(ada).storage_used == len(b"my essay") + 3
+    assert shared.at.again(bob).storage_used == 0
+
+
+def test_a_list_says_what_cannot_be_opened_now(shared: Shared, api: Api) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    files = [shared.stored(ada, f"{n}.txt", b"text") for n in range(2)]
+    folder = shared.folder(ada, "Notes")
+    items: list[File | Folder] = [*files, folder]
+    for item in items:
+        shared.share(ada, item, bob.email)
+        shared.at.later(seconds=1)
+    shared.at.campus.library.trash(ada, files[0].file_id)
+    found = given(api.get("/shared-with-me", by=bob))["items"]
+    assert [(one["name"], one["state"]) for one in found] == [
+        ("Notes", "open"),
+        ("1.txt", "open"),
+        ("0.txt", "deleted"),
+    ]
+    assert refused(api.get(f"/files/{files[0].file_id}/content", by=bob)) == (410, "DELETED")
