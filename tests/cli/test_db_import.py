@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from tests.cli.command import Ran, here, tablewright
 from tests.cli.stores import PETS, server_of, store_of_pets
+from tests.engine.stepped_engine import SteppedEngine
 
 from tablewright.cli.db import import_ as db_import
-from tablewright.cli.db import import_upload
+from tablewright.cli.db import import_files
 from tablewright.cli.db.export_directory import ExportUnusable
 from tablewright.cli.target import Target
 from tablewright.client import Call
@@ -78,6 +79,10 @@ def tree(directory: Path) -> dict[str, bytes]:
     }
 
 
+def lent(store: Path) -> list[Path]:
+    return list((store / "buckets").glob("lent-*"))
+
+
 def lines(*items: dict[str, Any]) -> str:
     return "".join(json.dumps({"Item": one}) + "\n" for one in items)
 
@@ -94,6 +99,7 @@ def test_csv_is_imported_with_a_key_that_is_said(store: Path, tmp_path: Path) ->
     told = fine(here(*words, "--keys", "email:S", "--delimiter", ";"))
     assert told.startswith("created people: 2 items from ")
     assert scanned(store, "people")[0] == {"email": {"S": "anna@example.org"}, "name": {"S": "Anna"}}
+    assert lent(store) == []
 
 
 def test_one_file_can_be_named(store: Path, files: Path) -> None:
@@ -103,10 +109,11 @@ def test_one_file_can_be_named(store: Path, files: Path) -> None:
     assert fine(here("db", "import", files / "one.jsonl", *words)).startswith("created things: 1 item ")
 
 
-def test_a_table_that_is_there_is_refused(store: Path, files: Path) -> None:
+def test_a_table_that_is_there_is_refused_before_anything_is_lent(store: Path, files: Path) -> None:
     (files / "one.json").write_text(lines({"id": {"S": "a"}}))
     ran = here("db", "import", files, "--to", "pets", "--keys", "id:S", "--data", store)
     assert "pets already exists, and an import creates a new table" in refused_after(ran, "importing 1 file")
+    assert lent(store) == []
 
 
 def refused_after(ran: Ran, talk: str) -> str:
@@ -184,6 +191,7 @@ def test_items_that_a_put_would_refuse_are_told_once_by_file_and_line(store: Pat
         assert "bucket" not in ran.out + ran.err
         assert scanned(store, table) == [{"id": {"S": "a"}}, {"id": {"S": "b"}}]
         assert tree(files) == before, "nothing is written into the directory"
+    assert lent(store) == []
     assert verify_store(store) == []
 
 
@@ -197,6 +205,7 @@ def test_as_json_all_that_was_refused_is_listed(store: Path, files: Path) -> Non
     ]
     assert told["FailureMessage"] == "2 items refused"
     assert told["Source"] == str(files)
+    assert "lent-" not in ran.out
 
 
 def test_many_mistakes_are_not_all_told(store: Path, files: Path) -> None:
@@ -205,7 +214,7 @@ def test_many_mistakes_are_not_all_told(store: Path, files: Path) -> None:
     told = ran.out.splitlines()
     assert told[0] == "created things: 0 items imported, 30 refused"
     assert [line.split(":")[0].rpartition(" ")[2] for line in told[1:21]] == [str(n) for n in range(2, 22)]
-    assert told[21:] == ["  and 10 more; --json lists them all"]
+    assert told[21:] == ["  and 10 more; --json lists up to 1000"]
 
 
 def test_a_line_after_which_nothing_is_read_says_so(store: Path, files: Path) -> None:
@@ -297,6 +306,7 @@ def test_a_damaged_export_is_refused_before_a_table_is_made(
     ran = here("db", "import", exported, "--to", "pets-again", "--data", store)
     assert why in refused_after(ran, "tablewright: ")
     assert tables(store) == ["pets"]
+    assert lent(store) == []
 
 
 def test_an_incremental_export_is_refused_with_a_sentence(store: Path, exported: Path) -> None:
@@ -406,23 +416,54 @@ def test_where_nothing_begins_with_the_prefix_no_table_is_made(store: Path) -> N
 # --- cut off, and called again ---
 
 
-def test_an_import_into_a_store_that_was_cut_off_is_finished_by_the_same_command(
-    store: Path, files: Path, monkeypatch: pytest.MonkeyPatch
+def cut_off(store: Path, files: Path) -> str:
+    """An import that was asked for and has not been begun: its process was killed then. Its bucket."""
+    chosen = import_files.select_files(files, None, None, None)
+    name = import_files.link_bucket(files, "things")
+    import_files.link_files(store / "buckets", name, chosen)
+    keys = [{"AttributeName": "id", "AttributeType": "S"}]
+    request = {
+        "S3BucketSource": {"S3Bucket": name},
+        "InputFormat": "DYNAMODB_JSON",
+        "InputCompressionType": "GZIP",
+        "TableCreationParameters": {
+            "TableName": "things",
+            "AttributeDefinitions": keys,
+            "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+            "BillingMode": "PAY_PER_REQUEST",
+        },
+    }
+    with SteppedEngine.stepped(store, buckets=store / "buckets") as engine:
+        engine.call("ImportTable", request)
+    return name
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_an_import_that_was_cut_off_is_waited_for_by_the_same_command(
+    store: Path, files: Path, is_over: bool
 ) -> None:
-    before = with_mistakes(files)
+    with_mistakes(files)
+    cut_off(store, files)
+    if is_over:
+        with Engine.open(store) as engine:
+            engine.settle()
     words = ("db", "import", files, "--to", "things", "--keys", "id:S", "--data", store)
-    with monkeypatch.context() as patched:
-        patched.setattr(import_upload, "_write", cut_at_once)
-        ran = here(*words)
-    assert ran.code == 2
-    assert "things is not complete: 0 items were written. Run the same command again" in ran.err
     ran = here(*words)
     assert ran.code == 1
     assert ran.out.startswith("created things: 2 items imported, 2 refused\n")
-    assert "continuing an earlier import into things; all items are written again" in ran.err
+    assert "continuing the import into things that an earlier command started" in ran.err
+    assert lent(store) == []
     assert "things already exists" in refused_after(here(*words), "importing 1 file")
+
+
+def test_what_was_lent_for_an_import_that_nobody_waited_for_is_taken_back_by_the_next(
+    store: Path, files: Path
+) -> None:
+    before = with_mistakes(files)
+    name = cut_off(store, files)
+    with Engine.open(store) as engine:
+        engine.settle()
+    assert [path.name for path in lent(store)] == [name]
+    here("db", "import", files, "--to", "other", "--keys", "id:S", "--data", store)
+    assert lent(store) == []
     assert tree(files) == before
-
-
-def cut_at_once(*_: Any) -> None:
-    raise OSError("the disk is full")

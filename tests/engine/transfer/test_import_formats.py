@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from tablewright.engine.transfer.import_formats import (
     ObjectReader,
     ParsedRecord,
     RecordPage,
+    lines_of,
 )
 
 LINES = ImportFormat("DYNAMODB_JSON", "NONE", ",", None, {})
@@ -170,15 +172,12 @@ def test_the_names_of_the_columns_may_be_given() -> None:
     ],
 )
 def test_the_line_of_a_record_is_where_it_begins(text: bytes, form: str, lines: dict[int, int]) -> None:
-    for content, compression in ((text, "NONE"), (gzip.compress(text), "GZIP")):
-        source = ObjectReader(io.BytesIO(content), ImportFormat(form, compression, ",", None, {}))
-        found: dict[int, int] = {}
-        is_last = False
-        while not is_last:
-            page = source.page(1, import_formats.RECORD_BYTES)
-            found |= {read.place: source.line for read in page.parsed}
-            is_last = page.is_last
-        assert found == lines
+    made = ImportFormat(form, "NONE", ",", None, {})
+    assert lines_of(io.BytesIO(text), made, range(10)) == lines
+    for place, line in lines.items():
+        assert lines_of(io.BytesIO(text), made, [place]) == {place: line}
+    packed = gzip.compress(text)
+    assert lines_of(io.BytesIO(packed), replace(made, compression="GZIP"), range(10)) == lines
 
 
 def test_after_a_record_that_cannot_be_read_it_is_said_that_nothing_more_was() -> None:

@@ -1,13 +1,15 @@
 """`tablewright db import`: create a table from files: an export, DynamoDB JSON lines, or CSV.
 
-Files of a directory, or of a bucket in a local store, are inspected first (import_files.py, export_directory.py), and
-then written to the table (import_upload.py); a local store is created if missing. The buckets of a server are read only
-by the server, which knows the exports it wrote. After an interruption, the same command writes all items again, or
-waits for the server's running import.
+Files of a directory, or of a bucket in a local store, are inspected first (import_files.py, export_directory.py). A
+local store reads them itself, and is created if missing; to a server they are sent as writes (import_upload.py). The
+buckets of a server are read only by the server, which knows the exports it wrote. After an
+interruption, the same command waits for the running import, or writes all items again.
 Must hold: each refused item is reported once, by the user's own file and line.
 """
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,13 @@ from tablewright.cli.db import import_files
 from tablewright.cli.db.export import table_definition
 from tablewright.cli.db.export_directory import ExportUnusable, verify_checksum
 from tablewright.cli.db.import_files import COMPRESSIONS, FORMATS, ImportFiles
-from tablewright.cli.db.import_outcome import ImportJob, RefusedItem, is_empty_import, print_outcome
+from tablewright.cli.db.import_outcome import (
+    ImportJob,
+    RefusedItem,
+    is_empty_import,
+    print_outcome,
+    refused_items,
+)
 from tablewright.cli.db.import_upload import EXISTS, trial_table, upload
 from tablewright.cli.format import moment
 from tablewright.cli.output import UsageError, print_message
@@ -91,39 +99,51 @@ def _make_store(given: argparse.Namespace) -> None:
 
 @with_target
 def _import(given: argparse.Namespace, target: Target) -> int:
-    refused: list[RefusedItem] = []
     if given.bucket is not None and target.engine is None:
         job = _job_from_bucket(given, target)
-        done = _run_import(given, target, job)
     else:
         job = _job_from_files(given, target)
+    if given.source is not None and target.engine is None:
         uploaded = upload(given, target, job)
         done, refused = uploaded.description(), uploaded.refused
+    else:
+        done, refused = _run_import(given, target, job)
     is_whole = done["ImportStatus"] == "COMPLETED" and job.items in (None, done["ProcessedItemCount"])
     print_outcome(given, job, done, refused, is_whole)
     return 0 if is_whole and not is_empty_import(job, done) else 1
 
 
-def _run_import(given: argparse.Namespace, target: Target, job: ImportJob) -> dict[str, Any]:
-    """Start or find the import of a server's bucket and wait for it; returns its last description."""
+def _run_import(
+    given: argparse.Namespace, target: Target, job: ImportJob
+) -> tuple[dict[str, Any], list[RefusedItem]]:
+    """Start or find the import and wait for it; returns its last description and the refused items."""
     arn = _find_running(given, target, job)
-    if arn is None:
-        arn = target.call("ImportTable", _request(given, job))["ImportTableDescription"]["ImportArn"]
-    return wait_for(
-        f"importing {given.to}",
-        lambda: dict(target.call("DescribeImport", {"ImportArn": arn})["ImportTableDescription"]),
-        lambda seen: Progress(seen["ImportStatus"] != "IN_PROGRESS"),
-        is_resumable=True,
-    )
+    with _linked(target, job, is_new=arn is None) as bucket:
+        if arn is None:
+            arn = target.call("ImportTable", _request(given, job))["ImportTableDescription"]["ImportArn"]
+        done = wait_for(
+            f"importing {given.to}",
+            lambda: dict(target.call("DescribeImport", {"ImportArn": arn})["ImportTableDescription"]),
+            lambda seen: Progress(
+                seen["ImportStatus"] != "IN_PROGRESS",
+                min(seen.get("ProcessedSizeBytes", 0), job.weight or 0),
+                job.weight,
+            ),
+            is_resumable=True,
+        )
+        return done, refused_items(given, job, done, bucket)
 
 
 def _find_running(given: argparse.Namespace, target: Target, job: ImportJob) -> str | None:
-    """The ARN of the import into this table from the same bucket, if an interrupted run of this command started it."""
+    """The ARN of the import into this table from the same files, if an interrupted run of this command started it."""
     table = target.find_table(given.to)
     if table is None:
         return None
+    # Links that still exist mean that the outcome was not printed, even if the import has ended by now.
+    has_links = job.files is not None and (_buckets(target) / job.bucket).is_dir()
     for one in target.call("ListImports", {"TableArn": table["TableArn"]})["ImportSummaryList"]:
-        if one["ImportStatus"] == "IN_PROGRESS" and one["S3BucketSource"]["S3Bucket"] == job.bucket:
+        is_open = has_links or (job.files is None and one["ImportStatus"] == "IN_PROGRESS")
+        if is_open and one["S3BucketSource"]["S3Bucket"] == job.bucket:
             print_message(f"continuing the import into {given.to} that an earlier command started")
             return str(one["ImportArn"])
     raise UsageError(EXISTS.format(given.to))
@@ -146,7 +166,7 @@ def _request(given: argparse.Namespace, job: ImportJob) -> dict[str, Any]:
 
 
 def _job_from_files(given: argparse.Namespace, target: Target) -> ImportJob:
-    source = given.source if given.source is not None else Path(target.name) / "buckets" / given.bucket
+    source = given.source if given.source is not None else _buckets(target) / given.bucket
     if not source.exists():
         raise UsageError(f"no bucket {given.bucket} in {target.name}: {source} does not exist")
     files = import_files.select_files(source, given.prefix, given.format, given.compression)
@@ -157,8 +177,8 @@ def _job_from_files(given: argparse.Namespace, target: Target) -> ImportJob:
     if files.export is not None:
         _verify_checksums(files)
     items = None if files.export is None else files.export.items
-    known = import_files.source_id(source, given.to)
-    return ImportJob(known, "", files.form, files.packed, table, files.weight or None, items, files)
+    name = import_files.link_bucket(source, given.to)
+    return ImportJob(name, "", files.form, files.packed, table, files.weight or None, items, files)
 
 
 def _verify_checksums(files: ImportFiles) -> None:
@@ -168,6 +188,33 @@ def _verify_checksums(files: ImportFiles) -> None:
             terminal(number, len(files.listed), "verifying checksums")
             verify_checksum(file)
     print_message("checksums and counts match the manifest")
+
+
+def _buckets(target: Target) -> Path:
+    return Path(target.name) / "buckets"
+
+
+@contextmanager
+def _linked(target: Target, job: ImportJob, *, is_new: bool) -> Iterator[Path | None]:
+    """Link the files into a bucket of the store while the import runs; yields the bucket's directory."""
+    if job.files is None:
+        yield None
+        return
+    buckets = _buckets(target)
+    listed = target.call("ListImports", {})["ImportSummaryList"]
+    running = {one["S3BucketSource"]["S3Bucket"] for one in listed if one["ImportStatus"] == "IN_PROGRESS"}
+    import_files.remove_stale_links(buckets, running if is_new else {*running, job.bucket})
+    if is_new:
+        import_files.link_files(buckets, job.bucket, job.files)
+    try:
+        yield buckets / job.bucket
+    except KeyboardInterrupt:
+        raise  # the import continues when the store is opened again, and needs its files then
+    except BaseException:
+        if is_new:
+            import_files.remove_links(buckets, job.bucket)
+        raise
+    import_files.remove_links(buckets, job.bucket)
 
 
 # --- a bucket of a server: only exports that it wrote ---

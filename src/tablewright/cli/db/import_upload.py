@@ -1,10 +1,10 @@
-"""Import local files into a table of a store, of a server or of AWS, with batch writes.
+"""Import local files into a table of a server or of AWS, with batch writes.
 
 The table is created with a tag that names the import; the tag is removed when all items are written. After an
 interruption the same command finds the tag and writes all items again, which changes nothing already written.
 Must hold: an item is checked as PutItem would before it is sent; refusals are reported by file and line; an incomplete
 table is always reported.
-Elsewhere: which files (import_files.py), the printed outcome (import_outcome.py).
+Elsewhere: which files (import_files.py), the printed outcome (import_outcome.py), local stores (import_.py).
 """
 
 import argparse
@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tablewright.cli.db.import_outcome import ImportJob, RefusedItem
-from tablewright.cli.format import plural
 from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.progress import Progress, progress_bar, wait_for
 from tablewright.cli.target import Target
@@ -51,8 +50,7 @@ class Upload:
             "ProcessedSizeBytes": self.size,
         }
         if errors:
-            why = f"{plural(errors, 'item')} refused"
-            description |= {"FailureCode": "ItemValidationError", "FailureMessage": why}
+            description |= {"FailureCode": "ItemValidationError", "FailureMessage": ""}
         return description
 
 
