@@ -10,7 +10,7 @@ import pytest
 
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.design import Data, Design, EntitySpec
-from tablewright.kit.subjects import Part, Step, Subject
+from tablewright.kit.subjects import Left, Part, Step, Subject
 
 PERSONAL = frozenset((Data.PERSONAL, Data.CHILD))
 SYSTEMS = ("campus", "parental", "portal", "travel")
@@ -40,7 +40,7 @@ def personal(design: Design) -> dict[str, EntitySpec]:
     }
 
 
-def parts(subjects: list[Subject[Any]]) -> list[Part[Any, Any] | Step[Any]]:
+def parts(subjects: list[Subject[Any]]) -> list[Part[Any, Any] | Step[Any] | Left]:
     return [part for subject in subjects for part in subject.parts]
 
 
@@ -58,7 +58,7 @@ def test_d14_every_entity_with_personal_data_is_exported_or_says_why_not(
         shape.tag
         for part in parts(found)
         for shape in part.entities
-        if part.hidden or (isinstance(part, Part) and part.name)
+        if isinstance(part, Left) or part.hidden or (isinstance(part, Part) and part.name)
     }
     assert personal(design).keys() - reached == set()
 
@@ -89,7 +89,7 @@ def test_every_part_is_exported_or_says_why_not_and_a_reason_is_a_sentence(
     subjects: tuple[Design, list[Subject[Any]]],
 ) -> None:
     for part in parts(subjects[1]):
-        reasons = [part.hidden]
+        reasons = [part.reason if isinstance(part, Left) else part.hidden]
         if isinstance(part, Part):
             assert bool(part.name) != bool(part.hidden), part.pattern
             reasons.append(part.keep)

@@ -13,7 +13,7 @@
 
 A part is what one access pattern reads: by the subject's key, or by the value that `key` returns. The parts are erased
 in their order, so what the others are found by comes last.
-Must hold: every entity with a field of the classes PERSONAL or CHILD is in a part or a step, or left with a reason
+Must hold: every entity with a field of the classes PERSONAL or CHILD is in a part or a step, or `Left` with a reason
 (tests/systems/test_subjects.py); an export has no field of the class SECRET; an erasure may be repeated at any point.
 Elsewhere: the list and the certificate (erased.py), an erasure that waits or takes several runs (tasks.py).
 """
@@ -79,10 +79,6 @@ class Part(Generic[S, E]):
         return self.entities[0].tag if len(self.entities) == 1 else self.pattern.plan.name
 
 
-def _none(who: object) -> int:
-    return 0
-
-
 @dataclass(frozen=True, slots=True)
 class Step(Generic[S]):
     """What an erasure does to data that no pattern reads by a subject: files, items of others. Returns how many.
@@ -100,9 +96,16 @@ class Step(Generic[S]):
         return tuple(entity.shape for entity in self.of)
 
 
-def left(reason: str, *of: Entity[Any, Any]) -> Step[Any]:
-    """Entities that have something of a subject and that neither export nor erasure reaches, with the reason."""
-    return Step("", _none, of, reason)
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Entities that have something of a subject and that no part reaches, with the reason."""
+
+    of: Sequence[Entity[Any, Any]]
+    reason: str
+
+    @property
+    def entities(self) -> tuple[EntitySpec, ...]:
+        return tuple(entity.shape for entity in self.of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class Subject(Generic[S]):
     name: str
     store: Store
     key: Callable[[S], object]
-    parts: Sequence[Part[S, Any] | Step[S]]
+    parts: Sequence[Part[S, Any] | Step[S] | Left]
     erased: ErasedList | None = None
     entry: Callable[[S], str] | None = None
     without: frozenset[str] = field(default=frozenset())
@@ -140,7 +143,7 @@ class Subject(Generic[S]):
             self.erased.note(entry, begun)
         counts = Counter(begun.erased)
         for part in self.parts:
-            if (labels and part.label not in labels) or self._in_a_whole(part):
+            if isinstance(part, Left) or (labels and part.label not in labels) or self._in_a_whole(part):
                 continue
             counts[part.label] += part.run(who) if isinstance(part, Step) else self._erase(part, who)
         done = {"done_at": self.store.now(), "erased": {name: n for name, n in counts.items() if n}}

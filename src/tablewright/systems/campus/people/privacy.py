@@ -9,7 +9,7 @@ from typing import Any
 
 from tablewright.edge.errors import NotFound, Refused
 from tablewright.kit.erased import Certificate, ErasedList
-from tablewright.kit.subjects import Part, Step, Subject, left
+from tablewright.kit.subjects import Left, Part, Step, Subject
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.files.library import Library
@@ -56,11 +56,11 @@ class Privacy:
                 Part(d.notifications_of_user, "notifications"),
                 Part(d.outbox.owned, "messages", show=repository.outbox.exported),
                 Step("login", self._remove_login, (d.logins,), "its id is in the user"),
-                left("who accessed files and grades: for a year, for which it is a duty", d.audit.entries),
-                left("what graders wrote; it stays with the submission", d.marks, d.comments),
-                left("ids only, for the submissions of the team", d.teams, d.team_memberships),
-                left("which admin switched links off", d.switches),
-                left("what teachers decided about dates, with the course", d.overrides),
+                Left((d.audit.entries,), "who accessed files and grades: for a year, for which it is a duty"),
+                Left((d.marks, d.comments), "what graders wrote; it stays with the submission"),
+                Left((d.teams, d.team_memberships), "ids only, for the submissions of the team"),
+                Left((d.switches,), "which admin switched links off"),
+                Left((d.overrides,), "what teachers decided about dates, with the course"),
                 Part(d.user_by_id, "user", redact=self._nameless),
             ),
             erased,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tablewright.kit.erased import ErasedList
-from tablewright.kit.subjects import Part, Step, Subject, left
+from tablewright.kit.subjects import Left, Part, Step, Subject
 from tablewright.mapping import forget_parked_saying
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import field_rules
@@ -104,8 +104,8 @@ class FamilySubjects:
                 ),
                 Step("quarantined", self._forget_events, (d.quarantine,), "not counted for a child yet"),
                 Step("parked", lambda child: self._forget_parked(child.words)),
-                left("removed with the rules; only says when to look at the child again", d.wakes),
-                left("long work, the erasure itself too; empty once it is finished", d.tasks.entity),
+                Left((d.wakes,), "removed with the rules; only says when to look at the child again"),
+                Left((d.tasks.entity,), "long work, the erasure itself too; empty once it is finished"),
             ),
             erased,
             lambda child: child.entry,
@@ -121,7 +121,7 @@ class FamilySubjects:
                 Part(d.outbox.owned, hidden=_IN_THE_FAMILY),
                 Part(d.audit.by_owner, hidden=_IN_THE_FAMILY),
                 Step("parked", lambda family_id: self._forget_parked([family_id])),
-                left(_ENDS_WITH_ITS_TASK, d.families, d.reports),
+                Left((d.families, d.reports), _ENDS_WITH_ITS_TASK),
             ),
             erased,
             family_entry,

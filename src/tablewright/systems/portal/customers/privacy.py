@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from tablewright.design import Data
 from tablewright.kit.erased import ErasedList
-from tablewright.kit.subjects import Part, Step, Subject, left
+from tablewright.kit.subjects import Left, Part, Step, Subject
 from tablewright.kit.tables import Actor
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules
@@ -60,7 +60,7 @@ class Privacy:
                 ),
                 Part(d.audits["tenants"].by_owner, "history", redact=lambda _, entry: _redacted(entry)),
                 Part(d.outbox.owned, "messages", show=repository.outbox.exported),
-                left("what staff did", d.audits["products"].entries, d.audits["campaigns"].entries),
+                Left((d.audits["products"].entries, d.audits["campaigns"].entries), "what staff did"),
             ),
             erased,
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 from tablewright.kit.keyring import KeyRing
 from tablewright.kit.objects.store import Objects
-from tablewright.kit.subjects import Part, Step, Subject, left
+from tablewright.kit.subjects import Left, Part, Step, Subject
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rounds
 from tablewright.systems.travel.account.email_login import PURPOSE as EMAIL
@@ -52,7 +52,7 @@ def traveller(repository: Repository, keyring: KeyRing, objects: Objects, outbox
             Part(d.history_of, hidden="operations are exported; the rest repeats them for other devices"),
             Step("enrolment", wipe.enrolment, (d.enrolments,), _IN_PROFILE),
             Part(d.account_of, hidden="exported by its entities"),
-            left("the proof of an erasure; names the account until it is erased", d.erasures),
+            Left((d.erasures,), "the proof of an erasure; names the account until it is erased"),
         ),
         without=frozenset((_SCHEMA,)),
     )
