@@ -33,7 +33,7 @@ from tablewright.edge.problems import RESPONSES, Translations, install
 from tablewright.edge.query_parameters import only_known_parameters
 from tablewright.edge.request_bodies import BODY_BYTES, HELD_BYTES, BodyLimit
 from tablewright.edge.request_ids import RequestIds
-from tablewright.edge.routes import MountedRouter
+from tablewright.edge.routes import MountedRouter, pass_over_elsewhere
 from tablewright.edge.security import LOOPBACK_HOSTS, Hosts, PageHeaders
 from tablewright.edge.unusable_keys import refuse_unusable_values
 from tablewright.signals import exit_on_signal, stop_on_signal
@@ -79,6 +79,7 @@ def make_app(
             # APIs refuse unknown parameters; pages have no tags.
             strict = [Depends(only_known_parameters)] if each.tags else []
             app.include_router(each.router, prefix=each.path, tags=[*each.tags], dependencies=strict)
+            pass_over_elsewhere(each.router, each.path)
         else:
             app.include_router(each)
     _describe(app, "/openapi.json")

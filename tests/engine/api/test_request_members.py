@@ -143,8 +143,8 @@ def structures(shape: Shape, content: Any) -> Iterator[tuple[Place, Struct]]:
 
 
 def changed(request: Json, place: Place, member: str, value: Any) -> Json:
-    found: Json = with_members(request, place, {member: value})
-    return found
+    made: Json = with_members(request, place, {member: value})
+    return made
 
 
 def with_members(request: Any, place: Place, members: Json) -> Any:
