@@ -16,13 +16,16 @@ from tests.app.browsing import Enter, browsers
 from tablewright.app.people import THE_ENGINEER
 from tablewright.app.runtime import open_app
 from tablewright.app.serve import app_of
-from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
+from tablewright.app.systems import CAMPUS, PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
 from tablewright.systems.parental import seed as parental_seed
 from tablewright.systems.portal import seed as portal_seed
 
 MOST = 120  # pages of a person
-PEOPLE = ("parent_anna", "operator_olga", "admin_thandi", "traveller_maya", THE_ENGINEER.subject)
+PEOPLE = (
+    "parent_anna", "operator_olga", "admin_thandi", "student_lin", "prof_brandt", "admin_kaya", "traveller_maya",
+    THE_ENGINEER.subject,
+)  # fmt: skip
 
 
 class _Page(HTMLParser):
@@ -50,6 +53,7 @@ def enter() -> Iterator[Enter]:
     small = (
         replace(PORTAL, seed=lambda portal, told: portal_seed.seed(portal, told, tenants=5)),
         replace(PARENTAL, seed=lambda parental, told: parental_seed.seed(parental, told, families=0)),
+        CAMPUS,
         TRAVEL,
     )
     with (
