@@ -13,6 +13,7 @@ from tests.systems.talk import given, refused
 
 from tablewright.kit.objects.store import PART_SIZE
 from tablewright.systems.campus import jobs
+from tablewright.systems.campus.api.files import SLOTS_AT_ONCE
 from tablewright.systems.campus.model import User
 
 
@@ -79,6 +80,14 @@ def test_the_quota_is_refused_with_413_and_figures(at: Place, api: Api) -> None:
     answer = api.post("/files", {"filename": "a.txt", "fileSize": 6}, by=lin)
     assert refused(answer) == (413, "QUOTA_EXCEEDED")
     assert answer.json()["free"] == 5
+
+
+def test_slots_are_paced_for_each_user(at: Place, api: Api) -> None:
+    lin = at.user("lin")
+    body = {"filename": "../refused", "fileSize": 1}
+    answers = [api.post("/files", body, by=lin).status_code for _ in range(SLOTS_AT_ONCE + 1)]
+    assert (set(answers[:-1]), answers[-1]) == ({400}, 429)
+    assert api.post("/files", body, by=at.user("mo")).status_code == 400
 
 
 def test_names_tags_and_folders_are_checked_with_their_field(at: Place, api: Api) -> None:
