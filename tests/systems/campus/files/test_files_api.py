@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 from base64 import b64encode
 from hashlib import sha256
 from urllib.parse import unquote
 
 import pytest
+from fastapi import Request
 from tests.systems.campus.files.helpers import EICAR, scan, set_quota, store, store_clean
 from tests.systems.campus.talk import Api, Json, Place
 from tests.systems.talk import given, refused
 
-from tablewright.kit.objects.store import PART_SIZE
+from tablewright.kit.objects.store import PART_SIZE, ObjectStream
 from tablewright.systems.campus import jobs
+from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.files import SLOTS_AT_ONCE
 from tablewright.systems.campus.model import User
 
@@ -125,6 +128,19 @@ def test_ranges(
     assert (answer.status_code, answer.headers.get("Content-Range")) == (status, shown)
     if content is not None:
         assert answer.content == content
+
+
+def test_a_download_whose_client_is_gone_before_it_begins_is_closed() -> None:
+    closed: list[bool] = []
+    streams = [ObjectStream(4, 0, 4, iter([b"ab", b"cd"]), lambda: closed.append(True))]
+    request = Request({"type": "http", "method": "GET", "headers": []})
+    answer = content_response(
+        request, lambda start, end: streams.pop(), size=4, filename="a", content_type="text/plain", tag="1"
+    )
+    assert closed == []
+    del answer
+    gc.collect()
+    assert closed == [True]
 
 
 def test_a_range_of_a_file_that_was_changed_since_is_the_whole_new_file(at: Place, api: Api) -> None:
