@@ -8,6 +8,7 @@ newest: the 20 newest files of a user with `--few` files (1 000) and of one with
 this process, and in read units: the target is that both are the same.
 transfer: a file goes up over HTTP in parts and comes down again, in one process with the server. The target is about
 the growth of its peak memory after a small file went the same way.
+rush: 2 000 submissions in a minute with exact numbers (campus_rush.py).
 Must hold: pages are compared with what was loaded, and what comes down with what went up.
 stdout is the answer, stderr the talk. Code 0: every measured target met; 1: one was not; 2: it cannot run.
 Figures depend on the machine, so no test asserts them. Files of a list are written without bytes and uploads.
@@ -30,6 +31,7 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import httpx
+from benchmarks.campus_rush import rush_part
 from benchmarks.load import CannotMeasure
 from benchmarks.report import table
 from benchmarks.runner import Part, argument_parser, print_progress, run_parts
@@ -224,7 +226,11 @@ def _small(growth: float) -> Target:
 
 # --- the whole ---
 
-PARTS: dict[str, Callable[[Bench], Part]] = {"newest": newest_part, "transfer": transfer_part}
+PARTS: dict[str, Callable[[Bench], Part]] = {
+    "newest": newest_part,
+    "transfer": transfer_part,
+    "rush": lambda bench: rush_part(bench.directory, bench.durability),
+}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -19,7 +19,10 @@ from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
 
 MOST = 120  # pages of a person
-PEOPLE = ("parent_anna", "operator_olga", "admin_thandi", "traveller_maya", THE_ENGINEER.subject)
+PEOPLE = (
+    "parent_anna", "operator_olga", "admin_thandi", "student_lin", "prof_brandt", "admin_kaya", "traveller_maya",
+    THE_ENGINEER.subject,
+)  # fmt: skip
 
 
 class _Page(HTMLParser):

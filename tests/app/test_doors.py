@@ -22,17 +22,21 @@ from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
 from tablewright.kit.codes import CODES_A_WINDOW
 from tablewright.pages.paths import path_within
+from tablewright.systems.campus.seed import LIN
 from tablewright.systems.parental.seed import ANNA, BEN
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.seed import STARTER
 from tablewright.systems.travel.seed import MAYA
 
 NOW = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
-PORTAL, PARENTAL, TRAVEL = "/console/portal", "/console/parental", "/console/travel"
+PORTAL, PARENTAL, TRAVEL, CAMPUS = (
+    "/console/portal", "/console/parental", "/console/travel", "/console/campus",
+)  # fmt: skip
 DOORS = {
     PORTAL: ("Sign in to the Customer portal", "/account"),
     PARENTAL: ("Sign in to Parental controls", "/notices"),
     TRAVEL: ("Sign in to Skratch", "/timeline?year=2024"),
+    CAMPUS: ("Sign in to Campus Cloud", "/files?sort=name"),
 }
 BUYER = "buyer@returns.example"
 
@@ -104,7 +108,7 @@ def test_a_page_that_needs_signing_in_leads_to_the_door_of_its_system(enter: Ent
 
 @pytest.mark.parametrize("home", DOORS)
 def test_a_form_that_is_sent_without_a_login_leads_to_the_door_of_its_system(enter: Enter, home: str) -> None:
-    form = {PORTAL: "/account", PARENTAL: "/children/new", TRAVEL: "/settings"}[home]
+    form = {PORTAL: "/account", PARENTAL: "/children/new", TRAVEL: "/settings", CAMPUS: "/profile"}[home]
     refused = enter().post(home + form, data={"any": "thing"})
     assert refused.status_code == 401
     assert f'href="{home}/sign-in"' in refused.text
@@ -147,7 +151,12 @@ def test_the_staffs_page_shows_the_doors_of_the_systems(enter: Enter) -> None:
 
 @pytest.mark.parametrize(
     ("person", "home", "page"),
-    [("admin_thandi", PORTAL, "/tenants"), (ANNA.subject, PARENTAL, ""), (MAYA, TRAVEL, "/timeline")],
+    [
+        ("admin_thandi", PORTAL, "/tenants"),
+        (ANNA.subject, PARENTAL, ""),
+        (MAYA, TRAVEL, "/timeline"),
+        (LIN, CAMPUS, "/courses"),
+    ],
 )
 def test_who_signs_out_is_at_the_door_of_the_system_they_were_in(
     demo: Enter, person: str, home: str, page: str

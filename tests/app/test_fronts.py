@@ -18,11 +18,17 @@ from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
 from tablewright.kit.system import System
+from tablewright.systems.campus.seed import LIN
 from tablewright.systems.parental.seed import ANNA
 from tablewright.systems.travel.seed import MAYA
 
 NOW = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
-TITLES = {"portal": "Customer portal", "parental": "Parental controls", "travel": "Skratch"}
+TITLES = {
+    "portal": "Customer portal",
+    "parental": "Parental controls",
+    "campus": "Campus Cloud",
+    "travel": "Skratch",
+}
 WORKBENCH = ("/", "/docs", "/problems", "/search", "/console/designs", "/console/running/x")
 PASSWORD = "correct horse battery"
 
@@ -36,6 +42,11 @@ PEOPLE = [
     ("parental", "Anna Miller", "/console/parental"),
     ("parental", "Sam Wright", "/console/parental"),
     ("parental", "Olga Petrova", "/console/parental/devices"),
+    ("campus", "", "/console/campus/sign-in"),
+    ("campus", "Lin Zhao", "/console/campus"),
+    ("campus", "Tessa Alvarez", "/console/campus"),
+    ("campus", "Prof. Jonas Brandt", "/console/campus"),
+    ("campus", "Kaya Demir", "/console/campus/admin/users"),
     ("travel", "", "/console/travel/sign-in"),
     ("travel", "Maya Okonkwo", "/console/travel"),
     ("travel", "Ines Duarte", "/console/travel/sync"),
@@ -189,6 +200,7 @@ def test_a_switch_keeps_the_page_unless_it_is_for_other_roles(demo: Enter) -> No
     [
         ("portal", "admin_thandi", "orders", "/console/portal/orders"),
         ("parental", ANNA.subject, "tikt", "/console/parental/apps/TikTok"),
+        ("campus", LIN, "computer", "/console/campus/courses/CS101-2026-AUTUMN"),
         ("travel", MAYA, "timeline", "/console/travel/timeline"),
     ],
 )

@@ -30,7 +30,7 @@ from tablewright.app.mail import Directory, MailMistake, Smtp, password_in, smtp
 from tablewright.app.mail.directory import KEPT, MOST_KEPT
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
-from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
+from tablewright.app.systems import CAMPUS, PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
 from tablewright.kit.delivery import DeliveryDelayed, DeliveryRefused, OutgoingMessage
 from tablewright.kit.system import System
@@ -43,6 +43,7 @@ NOW = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 FROM = "Example Ltd <post@example.com>"
 LETTER = OutgoingMessage("msg_1", "ada@example.com", "Grüße\nan alle", "Your code is 123456.\nGood bye.", NOW)
 PAGE = "/console/designs/mail"
+SMALL_PORTAL = replace(PORTAL, seed=lambda portal, told: seed_portal(portal, told, tenants=2))
 
 
 # --- a mail server of our own ---
@@ -481,9 +482,9 @@ def test_invitations_and_codes_of_parental_controls_and_orders_of_the_portal_go_
     assert found["zoe@example.com"].sender == "Customer portal <tablewright@localhost>"
 
 
-def test_the_demo_world_sends_nothing(tmp_path: Path) -> None:
-    small = replace(PORTAL, seed=lambda portal, told: seed_portal(portal, told, tenants=2))
-    with server() as found, _house(Clock(NOW), tmp_path, found.way(), (small,), seed=True) as runtime:
+@pytest.mark.parametrize("system", [SMALL_PORTAL, CAMPUS], ids=lambda system: system.name)
+def test_the_demo_world_sends_nothing(tmp_path: Path, system: System) -> None:
+    with server() as found, _house(Clock(NOW), tmp_path, found.way(), (system,), seed=True) as runtime:
         runtime.deliver()
         assert runtime.running[0].dispatch is not None
         assert runtime.running[0].dispatch.status().waiting == 0

@@ -19,7 +19,8 @@ def test_nothing_of_the_seeded_systems_is_open_to_others(tmp_path: Path) -> None
         with open_app(
             data, systems=SYSTEMS, seed=True, durability="relaxed", copies=str(tmp_path / "copies")
         ):
-            assert (data / "systems" / "travel").is_dir()
+            assert all((data / "systems" / system.name).is_dir() for system in SYSTEMS)
+            assert any((data / "systems" / "campus" / "objects").rglob("*")), "files of students"
             assert open_to_others(data) == []
     finally:
         os.umask(before)

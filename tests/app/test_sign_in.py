@@ -20,7 +20,7 @@ from tablewright.app.code_login import SignedIn
 from tablewright.app.mail import Directory
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
-from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
+from tablewright.app.systems import CAMPUS, PARENTAL, PORTAL, TRAVEL
 from tablewright.cli import serve
 from tablewright.edge import serving_app
 from tablewright.kit.codes import CODES_A_WINDOW, TRIES
@@ -42,7 +42,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def runtime(home: Path) -> Iterator[Runtime]:
     with open_app(
-        home, systems=(PORTAL, PARENTAL, TRAVEL), seed=False, durability="relaxed", jobs=False
+        home, systems=(PORTAL, PARENTAL, CAMPUS, TRAVEL), seed=False, durability="relaxed", jobs=False
     ) as opened:
         yield opened
 
@@ -149,6 +149,7 @@ def test_a_limit_is_told_with_when_to_come_back(runtime: Runtime) -> None:
         ("/console/travel/sign-in", "/console/travel/sign-in/code"),
         ("/console/portal/sign-in", "/console/portal/sign-in/code"),
         ("/console/parental/sign-in", "/console/parental/sign-in/code"),
+        ("/console/campus/sign-in", "/console/campus/sign-in/code"),
     ],
 )
 def test_nobody_is_locked_out_by_what_another_network_asks_and_types(
@@ -291,6 +292,7 @@ def test_only_with_open_sign_up_does_a_mailbox_make_an_account_and_never_one_wit
             "/",
             "/console/portal",
             "/console/parental",
+            "/console/campus",
             "/console/travel",
             "/docs",
             "/search?q=ada",
@@ -416,7 +418,7 @@ def test_where_browsers_come_over_https_a_login_is_sent_over_nothing_else(
     email = f"secure-{is_https}@example.com"
     runtime.accounts.add(email)
     with serving_app(app_of(runtime, is_demo=False, is_https=is_https)) as url:
-        for door in ("/sign-in", "/console/travel/sign-in"):
+        for door in ("/sign-in", "/console/campus/sign-in", "/console/travel/sign-in"):
             httpx.post(f"{url}{door}", data={"email": email})
             typed = {"email": email, "code": code_to(runtime, email)}
             cookies = httpx.post(f"{url}{door}/code", data=typed).headers.get_list("set-cookie")

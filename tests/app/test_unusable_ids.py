@@ -29,6 +29,7 @@ UNUSABLE = {"blank": " ", "long": "x" * 3000, "foreign": "zoë/🗺\u0000", "hal
 PEOPLE = {
     "portal": ("admin_thandi", "support_sipho", "tenant"),
     "parental": ("parent_anna", "operator_olga", "support_sam", "gateway_east"),
+    "campus": ("student_lin", "prof_brandt", "admin_kaya"),
     "travel": ("traveller_maya", "admin_ines"),
     "designs": ("engineer_rosa",),
 }
@@ -65,7 +66,7 @@ def signed_in(app: FastAPI, enter: Enter, system: str) -> dict[str, httpx.Client
 
 
 def known_values(client: httpx.Client, paths: Mapping[str, Any]) -> dict[str, str]:
-    """A value for each parameter that the person can see one of: found in lists, by the path of the list."""
+    """A value for each parameter that the person can see one of: by the path of the list it is in, and by its name."""
     found: dict[str, str] = {}
     for path in sorted(paths, key=len):
         if "get" not in paths[path] or (filled := fill(path, found)) is None:
@@ -73,12 +74,19 @@ def known_values(client: httpx.Client, paths: Mapping[str, Any]) -> dict[str, st
         answered = client.get(filled, headers={"Accept": "application/json"})
         if answered.status_code == 200 and "json" in answered.headers["Content-Type"]:
             for item in items_in(answered.json()):
+                found = named_in(item) | found
                 for longer in paths:
                     hole = PARAMETER.match(longer, len(path) + 1) if longer.startswith(f"{path}/") else None
                     value = item.get(hole[1], item.get("id")) if hole else None
                     if hole and isinstance(value, str):
                         found.setdefault(longer[: hole.end()], value)
     return found
+
+
+def named_in(item: Mapping[str, Any]) -> dict[str, str]:
+    """The item's ids by the names of parameters: `fileId` is `file_id`."""
+    names = {name: re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name) for name in item}
+    return {names[key]: value for key, value in item.items() if key.endswith("Id") and isinstance(value, str)}
 
 
 def items_in(answer: Any) -> list[dict[str, Any]]:
@@ -91,9 +99,10 @@ def fill(path: str, known: Mapping[str, str], changed: str = "", to: str = "") -
     filled, end = "", 0
     for hole in PARAMETER.finditer(path):
         is_changed = path[: hole.end()] == changed
-        if not is_changed and path[: hole.end()] not in known and not changed:
+        usable = known.get(path[: hole.end()], known.get(hole[1]))
+        if not is_changed and usable is None and not changed:
             return None
-        value = to if is_changed else known.get(path[: hole.end()], "unknown")
+        value = to if is_changed else usable or "unknown"
         filled += path[end : hole.start()] + quote(value, safe="", errors="surrogatepass")
         end = hole.end()
     return filled + path[end:]
@@ -161,7 +170,8 @@ def requests_of(
     for value in ("", *UNUSABLE.values()):
         for hole in holes:
             yield fill(path, known, hole, value) or "", given
-    filled = fill(path, {hole: known.get(hole, "unknown") for hole in holes}) or ""
+    unknown = {hole[1]: "unknown" for hole in PARAMETER.finditer(path)}
+    filled = fill(path, unknown | known) or ""
     for value in ("", *UNUSABLE.values()):
         for name in queries:
             yield f"{filled}?{name}={quote(value, safe='', errors='surrogatepass')}", given
@@ -174,7 +184,7 @@ def sent(body: Any) -> dict[str, Any]:
     return {"headers": headers} | ({"content": json.dumps(body)} if body is not None else {})
 
 
-@pytest.mark.parametrize("system", ["portal", "parental", "travel"])
+@pytest.mark.parametrize("system", ["portal", "parental", "campus", "travel"])
 def test_no_route_of_the_api_takes_an_id_that_cannot_exist_for_a_fault_of_ours(
     app: FastAPI, enter: Enter, system: str
 ) -> None:
@@ -218,7 +228,7 @@ def targets_of(path: str, queries: list[str]) -> Iterator[str]:
             yield f"{filled}?{name}={quote(value, safe='', errors='surrogatepass')}"
 
 
-@pytest.mark.parametrize("system", ["portal", "parental", "travel", "designs"])
+@pytest.mark.parametrize("system", ["portal", "parental", "campus", "travel", "designs"])
 def test_no_page_takes_an_id_that_cannot_exist_for_a_fault_of_ours(
     app: FastAPI, enter: Enter, system: str
 ) -> None:

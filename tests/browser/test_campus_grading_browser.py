@@ -114,7 +114,7 @@ def test_a_rubric_is_written_and_a_grade_marked_with_keys_released_and_asked_abo
     lin.goto(grade)
     assert lin.locator(".big").inner_text().startswith("15")
     assert lin.locator(".note-row .note-text").inner_text() == "Say what is sorted."
-    lin.get_by_text("Ask for a regrade").click()
+    lin.get_by_text("Ask for a regrade", exact=True).click()
     lin.get_by_label("What should be looked at again").fill("Is it not readable?")
     lin.get_by_role("button", name="Send request").click()
 

@@ -29,8 +29,8 @@ def test_all_systems_have_a_line_each_and_a_total() -> None:
     assert ran.code == 0
     head, *rows = ran.out.splitlines()
     assert head.split()[:3] == ["system", "environment", "region"]
-    assert [row.split()[0] for row in rows[:4]] == ["parental", "portal", "travel", "all"]
-    assert "per month for 3 systems" in ran.out
+    assert [row.split()[0] for row in rows[:5]] == ["campus", "parental", "portal", "travel", "all"]
+    assert "per month for 4 systems" in ran.out
 
 
 def test_the_systems_are_those_that_are_served() -> None:
@@ -109,7 +109,10 @@ def test_the_code_is_1_if_it_is_over_the_limit() -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("zoo",), "no system named zoo; choose one of parental, portal, travel, or name your own design"),
+        (
+            ("zoo",),
+            "no system named zoo; choose one of campus, parental, portal, travel, or name your own design",
+        ),
         (("travel", "--environment", "sit"), "travel has no environment sit; its design has dev, prod"),
         (("no.zoo:PETS",), "no.zoo could not be imported: No module named 'no'"),
         (

@@ -72,7 +72,7 @@ def test_who_reads_only_the_beginning_is_told_no_fault(command: str, tmp_path: P
     [
         (
             ("journey", "--environment", "prod"),
-            "no system named journey; choose one of parental, portal, travel",
+            "no system named journey; choose one of campus, parental, portal, travel",
         ),
         (("travel", "--environment", "sit"), "travel has no environment sit; its design has dev, prod"),
         (

@@ -26,6 +26,7 @@ from tablewright.edge import Issuer
 from tablewright.kit.system import Start, System
 from tablewright.mapping import Db
 from tablewright.mapping.deployment import deployment_of
+from tablewright.systems.campus.design import DESIGNS as CAMPUS
 from tablewright.systems.parental.design import DESIGNS as PARENTAL
 from tablewright.systems.portal.design import DESIGNS as PORTAL
 from tablewright.systems.travel import design as d
@@ -38,7 +39,12 @@ PROD = TRAVEL.environments["prod"]
 SKRATCH = deployment_of("travel", (TRAVEL,), PROD)
 EVERY = [
     deployment_of(name, designs, environment)
-    for name, designs in (("portal", PORTAL), ("parental", PARENTAL), ("travel", (TRAVEL,)))
+    for name, designs in (
+        ("portal", PORTAL),
+        ("parental", PARENTAL),
+        ("campus", CAMPUS),
+        ("travel", (TRAVEL,)),
+    )
     for environment in designs[0].environments.values()
 ]
 TABLE = "table/skratch-data-prod"

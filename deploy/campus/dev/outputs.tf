@@ -23,7 +23,6 @@ output "tables" {
 output "streams" {
   description = "The streams that are followed."
   value = {
-    campus-cloud-files       = aws_dynamodb_table.campus_cloud_files.stream_arn
     campus-cloud-shares      = aws_dynamodb_table.campus_cloud_shares.stream_arn
     campus-cloud-submissions = aws_dynamodb_table.campus_cloud_submissions.stream_arn
   }

@@ -124,7 +124,6 @@ resource "aws_iam_role_policy" "service" {
           "dynamodb:ListStreams",
         ]
         Resource = [
-          "${aws_dynamodb_table.campus_cloud_files.arn}/stream/*",
           "${aws_dynamodb_table.campus_cloud_shares.arn}/stream/*",
           "${aws_dynamodb_table.campus_cloud_submissions.arn}/stream/*",
         ]

@@ -20,6 +20,7 @@ from tablewright.mapping import Db
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.archive import CourseArchive
 from tablewright.systems.campus.courses.assignments import Assignments
+from tablewright.systems.campus.courses.course_names import CourseNames
 from tablewright.systems.campus.courses.courses import Courses
 from tablewright.systems.campus.courses.drafts import Drafts
 from tablewright.systems.campus.courses.gates import Gates
@@ -115,6 +116,7 @@ class Campus:
     reminders: Reminders
     submission_counts: SubmissionCounts
     archive: CourseArchive
+    course_names: CourseNames
     rubrics: Rubrics
     marks: Marks
     comments: Comments
@@ -207,6 +209,7 @@ def open_campus(
         late_updates=LateUpdates(repository),
         reminders=Reminders(repository, notifier, teams),
         submission_counts=SubmissionCounts(repository, assignments),
+        course_names=CourseNames(repository),
         archive=CourseArchive(repository, library, Archive(objects, world), settings.archive_years),
         rubrics=rubrics,
         marks=marks,

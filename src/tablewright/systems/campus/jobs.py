@@ -111,6 +111,7 @@ def _worker_of(campus: Campus) -> Worker[Task]:
         "published": campus.reminders.announce,
         "reminder": campus.reminders.remind,
         "archive": campus.archive.run,
+        "course name": campus.course_names.run,
         "rubric": lambda task: campus.rubrics.run(task, campus.marks.recompute),
         "release": campus.release.run,
         "transfer": campus.transfer.run,

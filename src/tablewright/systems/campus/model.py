@@ -285,12 +285,10 @@ class Link(Value):
 
 
 class Switch(Value):
-    """Something that admins switch off for the whole campus, such as `links`."""
+    """Something that admins switch off for the whole campus, such as `links`; who did it is in the audit log."""
 
     name: str
     is_off: bool
-    changed_by: str
-    changed_at: datetime
 
 
 # --- courses ---

@@ -229,6 +229,13 @@ def test_only_instructors_edit_and_a_change_after_what_was_seen_is_a_conflict(le
         service.change(lesson.seat(), assignment.assignment_id, {"title": "Lab eins"}, seen)
 
 
+def test_a_new_name_of_the_course_reaches_its_assignments(lesson: Class) -> None:
+    assignment = lesson.assignment()
+    lesson.campus.courses.change(lesson.seat(), {"name": "Computing for all"})
+    lesson.run_tasks()
+    assert lesson.again(assignment).course_name == "Computing for all"
+
+
 def test_teams_are_fixed_once_it_is_published(lesson: Class) -> None:
     group_set, _ = lesson.team("u1")
     with refuses("PUBLISHED"):

@@ -290,6 +290,24 @@ def test_a_part_that_a_teammate_added_is_seen_before_ones_own_is(
     assert campus.assignments.count(made.assignment_id) == 1
 
 
+def test_a_teacher_hands_in_what_a_student_sent_by_mail(
+    enter: Enter, campus: Campus, assignment: Assignment
+) -> None:
+    brandt, path = enter(BRANDT), f"{HOME}/assignments/{assignment.assignment_id}"
+    form = _form(brandt.get(f"{path}/submit-for"), "/submit-for")
+    assert "Choose the student this is for." in words_of(
+        brandt.post(f"{path}/submit-for", data=form | {"text": "x"})
+    )
+    typed = form | {"onBehalfOf": OMAR, "text": ""}
+    assert "Add a file, a text or a link first." in words_of(brandt.post(f"{path}/submit-for", data=typed))
+    receipt = brandt.post(f"{path}/submit-for", data=typed | {"text": "sent by mail"})
+    assert "Attempt 1 of Omar Haddad is submitted." in words_of(receipt)
+    assert "Handed in by staff yes" in words_of(receipt)
+    again = brandt.post(f"{path}/submit-for", data=typed | {"text": "sent by mail"})
+    assert (again.url, campus.assignments.count(assignment.assignment_id)) == (receipt.url, 1)
+    assert enter(LIN).get(f"{path}/submit-for").status_code == 403
+
+
 # --- rosters and teams ---
 
 

@@ -132,6 +132,44 @@ def test_a_date_that_changes_while_a_submission_is_written_decides_about_it(less
     assert (made.is_late, made.due_date) == (False, assignment.due_date + timedelta(days=1))
 
 
+def test_however_dates_change_in_a_rush_every_row_ends_with_the_dates_that_apply(lesson: Class) -> None:
+    for n in range(3, 9):
+        lesson.person(f"u{n}", section="A" if n % 2 else "B")
+    assignment, service = lesson.assignment(max_submissions=5), lesson.campus.assignments
+    lesson.at.clock.move(assignment.due_date + timedelta(hours=1) - lesson.now())
+    seats, staff, due = (
+        {f"u{n}": lesson.seat(f"u{n}") for n in range(1, 9)},
+        lesson.seat(),
+        assignment.due_date,
+    )
+    submits = [
+        lambda seat=seat: lesson.campus.submissions.submit(seat, assignment, parts=[text()])
+        for seat in (*seats.values(), *seats.values())
+    ]
+    changes = [
+        lambda: service.change(staff, assignment.assignment_id, {"due_date": due + timedelta(minutes=5)}),
+        lambda: service.override(
+            staff, assignment.assignment_id, "section", "A", {"due_date": due + timedelta(hours=2)}
+        ),
+        lambda: service.override(
+            staff,
+            assignment.assignment_id,
+            "student",
+            seats["u2"].user.user_id,
+            {"due_date": due + timedelta(days=1)},
+        ),
+    ]
+    found = at_once([*submits[:6], changes[0], *submits[6:10], changes[1], *submits[10:], changes[2]], 8)
+    assert not [each for each in found if isinstance(each, Exception)]
+    lesson.run_tasks()
+    moved = {"A": timedelta(hours=2), "B": timedelta(minutes=5)}
+    for name, seat in seats.items():
+        assert seat.enrolment is not None
+        wanted = due + (timedelta(days=1) if name == "u2" else moved[seat.enrolment.section or ""])
+        rows = lesson.campus.owners.submissions(assignment.assignment_id, seat.user.user_id)
+        assert [(row.due_date, row.is_late) for row in rows] == [(wanted, wanted < lesson.now())] * 2, name
+
+
 def test_a_closed_assignment_takes_no_work_and_a_reopened_one_does(lesson: Class) -> None:
     assignment, service = lesson.assignment(), lesson.campus.assignments
     service.close(lesson.seat(), assignment.assignment_id)

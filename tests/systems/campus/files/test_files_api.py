@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 from base64 import b64encode
 from hashlib import sha256
 from urllib.parse import unquote
 
 import pytest
+from fastapi import Request
 from tests.systems.campus.files.helpers import EICAR, scan, set_quota, store, store_clean
 from tests.systems.campus.talk import Api, Json, Place
 from tests.systems.talk import given, refused
 
-from tablewright.kit.objects.store import PART_SIZE
+from tablewright.kit.objects.store import PART_SIZE, ObjectStream
 from tablewright.systems.campus import jobs
+from tablewright.systems.campus.api.content import content_response
+from tablewright.systems.campus.api.files import SLOTS_AT_ONCE
 from tablewright.systems.campus.model import User
 
 
@@ -81,6 +85,14 @@ def test_the_quota_is_refused_with_413_and_figures(at: Place, api: Api) -> None:
     assert answer.json()["free"] == 5
 
 
+def test_slots_are_paced_for_each_user(at: Place, api: Api) -> None:
+    lin = at.user("lin")
+    body = {"filename": "../refused", "fileSize": 1}
+    answers = [api.post("/files", body, by=lin).status_code for _ in range(SLOTS_AT_ONCE + 1)]
+    assert (set(answers[:-1]), answers[-1]) == ({400}, 429)
+    assert api.post("/files", body, by=at.user("mo")).status_code == 400
+
+
 def test_names_tags_and_folders_are_checked_with_their_field(at: Place, api: Api) -> None:
     lin = at.user("lin")
     bad = api.post("/files", {"filename": "../x", "fileSize": 1}, by=lin)
@@ -116,6 +128,19 @@ def test_ranges(
     assert (answer.status_code, answer.headers.get("Content-Range")) == (status, shown)
     if content is not None:
         assert answer.content == content
+
+
+def test_a_download_whose_client_is_gone_before_it_begins_is_closed() -> None:
+    closed: list[bool] = []
+    streams = [ObjectStream(4, 0, 4, iter([b"ab", b"cd"]), lambda: closed.append(True))]
+    request = Request({"type": "http", "method": "GET", "headers": []})
+    answer = content_response(
+        request, lambda start, end: streams.pop(), size=4, filename="a", content_type="text/plain", tag="1"
+    )
+    assert closed == []
+    del answer
+    gc.collect()
+    assert closed == [True]
 
 
 def test_a_range_of_a_file_that_was_changed_since_is_the_whole_new_file(at: Place, api: Api) -> None:

@@ -319,6 +319,19 @@ def test_a_download_is_recorded_with_who_it_was(at: Place) -> None:
 # --- quarantine ---
 
 
+def test_a_file_that_was_transferred_before_its_scan_is_scanned_for_its_new_owner(at: Place) -> None:
+    lin, mo, boss = at.user("lin"), at.user("mo"), at.user("boss", "admin")
+    folder = _folder(at, lin, "Thesis")
+    file = store(at, lin, folder_id=folder.folder_id)
+    at.campus.transfer.run(at.campus.transfer.start(lin.user_id, mo.user_id, boss))
+    scan(at)
+    moved = at.campus.repository.file(file.file_id)
+    assert (moved.user_id, moved.virus_scan_status) == (mo.user_id, "clean")
+    assert names(at.campus.listing.page(mo, Wanted(place=folder.folder_id)).items) == ["notes.txt"]
+    assert at.campus.folders.of(mo, folder.folder_id).name == "Thesis"
+    assert (at.again(lin).storage_used, at.again(mo).storage_used) == (0, real_use(at, mo))
+
+
 def test_an_admin_releases_a_false_alarm_or_deletes_what_was_found(at: Place) -> None:
     from tests.systems.campus.files.helpers import EICAR
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from hashlib import sha256
+from typing import Any
 
 import pytest
 from tests.systems.campus.files.helpers import MIB, begin, content_of, real_use, scan, set_quota, store
@@ -14,7 +15,7 @@ from tablewright.kit.objects.store import PART_SIZE
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.files import uploads as module
 from tablewright.systems.campus.files.file_lists import Wanted
-from tablewright.systems.campus.model import File
+from tablewright.systems.campus.model import Assignment, File
 
 
 def test_a_complete_upload_is_a_file_with_the_bytes_their_checksum_and_their_type(at: Place) -> None:
@@ -206,6 +207,49 @@ def test_the_user_is_told_at_80_and_at_100_per_cent_and_once(at: Place) -> None:
         store(at, lin, content=content)
     told = [one.text for one in at.db.all(at.campus.notifier.of(lin)) if one.kind == "quota"]
     assert told == ["Your storage is full.", "You have used 80 % of your storage."]
+
+
+def test_a_file_whose_folder_was_deleted_on_its_way_is_at_the_top(at: Place) -> None:
+    lin = at.user("lin")
+    folder = at.campus.folders.create(lin, "Maths")
+    upload = begin(at, lin, 3, folder_id=folder.folder_id)
+    at.campus.uploads.put_part(upload, 1, [b"abc"])
+    at.campus.library.trash_folder(lin, folder.folder_id)
+    file = at.campus.uploads.complete(upload.upload_id)
+    assert (file.folder_id, file.place) == (None, lin.user_id)
+
+
+def _assignment(at: Place, **limits: object) -> str:
+    now = at.clock.now()
+    made = Assignment.model_validate(
+        {
+            "course_id": "CS101", "assignment_id": at.world.new_id(), "course_name": "Programming", "title": "Essay",
+            "description": "", "instructor_id": "i", "instructor_email": "i@campus.example", "instructor_name": "I",
+            "created_at": now, "updated_at": now, "due_date": now, "max_file_size": 10,
+            "allowed_file_types": ["application/pdf", "text/plain"], **limits,
+        }
+    )  # fmt: skip
+    at.db.write(d.assignments.create(made))
+    return made.assignment_id
+
+
+def test_an_assignment_limits_size_and_type_when_an_upload_begins_and_when_it_is_complete(at: Place) -> None:
+    lin = at.user("lin")
+    wanted: dict[str, Any] = {"assignment_id": _assignment(at), "purpose": "submission"}
+    with refuses("FILE_TOO_LARGE"):
+        begin(at, lin, 11, **wanted)
+    with refuses("TYPE_NOT_ALLOWED"):
+        at.campus.uploads.begin(lin, filename="a.png", size=4, content_type="image/png", **wanted)
+    assert (
+        store(at, lin, "code.py", b"x = 1", content_type="text/x-python", **wanted).content_type
+        == "text/x-python"
+    )
+    used = at.again(lin).storage_used
+    with refuses("TYPE_NOT_ALLOWED"):
+        store(at, lin, "essay.pdf", b"MZ\x90\x00", content_type="application/pdf", **wanted)
+    after = at.again(lin)
+    assert (after.storage_used, after.storage_reserved) == (used, 0)
+    assert len(list(at.campus.objects.names("files/"))) == 1, "the bytes that were refused are gone"
 
 
 def test_a_file_that_is_too_large_is_refused_with_figures(at: Place) -> None:

@@ -12,7 +12,7 @@ from tests.systems.campus.talk import Api, Place
 from tests.systems.talk import given, refused
 
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.model import Override
+from tablewright.systems.campus.model import MemberEntry, Override
 
 D = Decimal
 
@@ -82,6 +82,21 @@ def test_missing_excused_and_newest_attempts(at: Place, api: Api, room: Classroo
     }
     assert states[1][zero.assignment_id] == ("excused", None)
     assert [one["percent"] for one in found] == [40.0, 80.0]
+
+
+def test_a_student_keeps_the_grade_of_a_team_after_leaving_it(at: Place, api: Api, room: Classroom) -> None:
+    room.enrol("lin")
+    omar = room.enrol("omar")
+    assignment = room.assignment(released_at=room.now())
+    row = room.submission(assignment, "lin", members=("lin", "omar"))
+    entry = MemberEntry(
+        assignment_id=row.assignment_id, owner_id=row.owner_id, submission_number=1, student_id=omar.user_id,
+        submitted_at=row.submitted_at,
+    )  # fmt: skip
+    at.db.write(d.member_entries.create(entry))
+    room.mark(row, "70")
+    for name in ("lin", "omar"):
+        assert given(api.get(f"/courses/{room.course_id}/grades", by=room.users[name]))["percent"] == 70.0
 
 
 def test_the_spreadsheet_runs_no_formula(api: Api, room: Classroom) -> None:

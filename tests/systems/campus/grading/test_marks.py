@@ -150,6 +150,24 @@ def test_a_rubric_gives_the_score(room: Classroom) -> None:
     assert graded.grade == D("12.5")
 
 
+@pytest.mark.parametrize("adjustment", ["NaN", "1e400", "-10001"])
+def test_an_adjustment_is_a_number_of_points(room: Classroom, adjustment: str) -> None:
+    room.enrol("lin")
+    rubric = room.rubric(("0", "3"))
+    submission = room.submission(room.assignment(rubric_id=rubric.rubric_id), "lin")
+    with refuses("GRADE_OUT_OF_RANGE"):
+        room.mark(submission, None, criteria=levels(rubric, 1), adjustment=D(adjustment))
+
+
+def test_a_file_of_another_user_cannot_be_attached(at: Place, room: Classroom) -> None:
+    lin = room.enrol("lin")
+    submission = room.submission(room.assignment(), "lin")
+    own = at.campus.uploads.store_whole(lin, "secret.txt", [b"secret"], 6)
+    with refuses("UNKNOWN_FILE"):
+        room.mark(submission, "80", feedback_file_id=own.file_id)
+    assert room.at.campus.marks.of(submission.submission_id) == []
+
+
 def test_an_unknown_level_is_refused(room: Classroom) -> None:
     room.enrol("lin")
     rubric, other = room.rubric(("0", "3")), room.rubric(("0", "3"), title="Another")
@@ -185,6 +203,20 @@ def test_two_markers_do_not_disturb_each_other_and_agree_on_a_third_mark(room: C
         room.users["brandt"].user_id: (D(80), False),
         AGREED: (D(75), True),
     }
+
+
+def test_a_mark_after_the_agreed_grade_leaves_it_as_it_is(room: Classroom) -> None:
+    room.enrol("lin")
+    assignment = room.assignment(second_marking=True)
+    submission = room.submission(assignment, "lin")
+    for name, score in (("tessa", "70"), ("brandt", "80")):
+        room.mark(submission, score, by=name)
+    row = room.again(submission)
+    marks = room.at.campus.marks
+    agreed = marks.agree(assignment, row, MarkEntry(D(75)), room.actor("brandt"), row.version)
+    marks.return_to_student(assignment, agreed, room.actor("brandt"))
+    after = room.mark(submission, "10", publish=False)
+    assert (after.status, after.marking_state, after.grade) == ("returned", "released", D(75))
 
 
 def test_a_second_marker_sees_the_first_mark_after_finishing_the_own(room: Classroom) -> None:

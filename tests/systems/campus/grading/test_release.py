@@ -14,7 +14,7 @@ from tests.systems.talk import given, refused
 from tablewright.systems.campus.grading.comments import Place as On
 from tablewright.systems.campus.grading.disclosure import for_staff, for_student
 from tablewright.systems.campus.grading.release import visible
-from tablewright.systems.campus.model import Submission
+from tablewright.systems.campus.model import Part, Submission
 
 D = Decimal
 
@@ -104,6 +104,28 @@ def test_markers_of_an_anonymous_assignment_see_no_names_until_the_release(api: 
     assert "submissionId" not in book["students"][0]["results"][0]
     after = assignment.model_copy(update={"released_at": room.now()})
     assert for_staff(after, graded, room.now()).student_name == "Lin"
+
+
+def test_names_of_files_are_plain_in_anonymous_marking(at: Place, api: Api, room: Classroom) -> None:
+    lin = room.enrol("lin")
+    assignment = room.assignment(anonymous=True)
+    file = at.campus.uploads.store_whole(lin, "lin-zhao.txt", [b"essay"], 5)
+    part = Part(
+        part_id=at.world.new_id(), kind="file", file_id=file.file_id, filename=file.filename, file_size=5,
+        content_type="text/plain", object_name=file.object_name, added_by=lin.user_id, added_at=room.now(),
+    )  # fmt: skip
+    row = room.submission(assignment, "lin", parts=[part], filename=file.filename)
+    room.run_tasks()  # the scan
+    tessa = room.users["tessa"]
+    for url in (
+        f"/submissions/{row.submission_id}",
+        f"/submissions/{row.submission_id}/parts/{part.part_id}/content",
+        f"/assignments/{assignment.assignment_id}/worksheet",
+    ):
+        answer = api.get(url, by=tessa)
+        assert answer.status_code == 200, answer.text
+        assert "file-1.txt" in f"{answer.headers} {answer.content!r}"
+        assert "zhao" not in f"{answer.headers} {answer.content!r}"
 
 
 def test_a_member_of_a_team_sees_the_own_grade_only(room: Classroom) -> None:

@@ -84,3 +84,9 @@ def test_what_a_user_does_not_want_to_be_told_is_not_told(at: Place, api: Api) -
     given(api.patch("/me", {"notificationPreferences": {"shareNotifications": False}}, by=lin))
     assert tell(at.again(lin), "share", "Again.") == []
     assert len(tell(at.again(lin), "quota", "Your storage is full.")) == 2
+
+
+def test_a_person_is_invited_by_an_address_that_mail_can_reach(at: Place) -> None:
+    for wrong in ("", "lin", "lin@", " "):
+        with refuses("INVALID_EMAIL"):
+            at.campus.users.invited(wrong, "Lin Zhao")

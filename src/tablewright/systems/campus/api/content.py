@@ -7,6 +7,7 @@ Elsewhere: who may read (files/library.py), names in headers (edge/downloads.py)
 
 import re
 from collections.abc import Callable
+from itertools import chain
 
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
@@ -53,8 +54,11 @@ def content_response(
     headers["Content-Length"] = str(end - start)
     if is_part:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+    chunks = iter(read(start, end))
+    # Begun here: what is never read, because its client is gone, is closed all the same.
+    first = next(chunks, b"")
     return StreamingResponse(
-        iter(read(start, end)), 206 if is_part else 200, headers=headers, media_type=content_type
+        chain((first,), chunks), 206 if is_part else 200, headers=headers, media_type=content_type
     )
 
 

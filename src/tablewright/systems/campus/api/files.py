@@ -9,14 +9,16 @@ or their speed.
 Elsewhere: bytes out (content.py), views and bodies (file_bodies.py), shares (shares.py).
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
+from tablewright.edge import RateLimiter
 from tablewright.edge.errors import NotFound
+from tablewright.edge.rate_limit import limit_rate
 from tablewright.kit.http import Cursor, Page, VersionRead, listed, marked, view_of
 from tablewright.kit.objects.signed_paths import SignatureUnusable
-from tablewright.systems.campus.access import Admin, Me
+from tablewright.systems.campus.access import CAMPUS, Admin, Me
 from tablewright.systems.campus.api.content import begins_download, content_response
 from tablewright.systems.campus.api.file_bodies import (
     Complete,
@@ -42,10 +44,16 @@ from tablewright.systems.campus.errors import Gone
 from tablewright.systems.campus.files.file_lists import ANYWHERE, TRASH, Sort, Wanted
 from tablewright.systems.campus.model import File, Folder, User
 
+# A folder with many small files goes up at once; a program that only opens slots does not.
+SLOTS_A_MINUTE, SLOTS_AT_ONCE = 240, 600
 
-def files(campus: Campus) -> APIRouter:
+
+def files(campus: Campus, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(tags=["files"])
-    _add_uploads(api, campus)
+    slots = limit_rate(
+        buckets, "uploads", per_minute=SLOTS_A_MINUTE, burst=SLOTS_AT_ONCE, identity=CAMPUS.caller
+    )
+    _add_uploads(api, campus, [Depends(slots)])
     _add_files(api, campus)
     _add_content(api, campus)
     _add_versions(api, campus)
@@ -68,8 +76,8 @@ def owner_of_folder(campus: Campus, user: User, folder_id: str | None) -> str:
     return folder.user_id
 
 
-def _add_uploads(api: APIRouter, campus: Campus) -> None:
-    @api.post("/files", status_code=201)
+def _add_uploads(api: APIRouter, campus: Campus, pace: list[Any]) -> None:
+    @api.post("/files", status_code=201, dependencies=pace)
     def begin_upload(user: Me, body: NewFile) -> UploadView:
         """A slot for a file: its size is reserved for a day."""
         owner_id = owner_of_folder(campus, user, body.folder_id)

@@ -34,7 +34,7 @@ def router(campus: Campus, who: FindPrincipal, *, buckets: RateLimiter | None = 
     for part in (
         me.me(campus),
         admin.admin(campus),
-        files.files(campus),
+        files.files(campus, buckets),
         shares.shares(campus, buckets),
         links.links(campus, buckets),
         courses.courses(campus),

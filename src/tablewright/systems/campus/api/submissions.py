@@ -203,11 +203,13 @@ def _add_submissions(api: APIRouter, campus: Campus) -> None:
     def get_content(request: Request, found: OpenSubmission, part_id: str) -> Response:
         """The bytes of a file as they were submitted, whatever became of the file since (CC-S10)."""
         part = service.content(found.seat, found.submission, part_id)
+        # In anonymous marking a file has another name.
+        shown = seen(campus, found.seat, found.assignment, found.submission)
         return content_response(
             request,
             lambda start, end: campus.library.open_object(part.object_name or "", start, end),
             size=part.file_size or 0,
-            filename=part.filename or "file",
+            filename=next(each.filename for each in shown.parts if each.part_id == part_id) or "file",
             content_type=part.content_type or "application/octet-stream",
             tag=part.version_id or part.part_id,
         )

@@ -13,10 +13,11 @@ from zoneinfo import available_timezones
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.courses.course_names import name_task
 from tablewright.systems.campus.courses.retention import archive_task
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.errors import Changed
-from tablewright.systems.campus.model import Course, CourseRole, Enrolment, User
+from tablewright.systems.campus.model import Course, CourseRole, Enrolment, Task, User
 from tablewright.systems.campus.people.users import Users
 from tablewright.systems.campus.repository import Repository, is_course_id
 
@@ -102,13 +103,17 @@ class Courses:
             refuse(mistakes_in_course(after))
             write = d.courses.change(before, after)
             entry = self._repository.audit(f"course:{after.course_id}", "changed", seat.actor, before, after)
-            moved = before.semester_end != after.semester_end
-            task = [d.tasks.add(archive_task(self._repository, after))] if moved else []
-            self._repository.write("COURSE", write, entry, *task)
+            self._repository.write("COURSE", write, entry, *map(d.tasks.add, self._tasks(before, after)))
             assert write.item is not None
             return write.item
 
         return self._repository.retried(expected, attempt)
+
+    def _tasks(self, before: Course, after: Course) -> list[Task]:
+        """What follows a change: another day for the archive, another name in the assignments."""
+        moved = before.semester_end != after.semester_end
+        found = [archive_task(self._repository, after)] if moved else []
+        return [*found, name_task(self._repository, after)] if before.name != after.name else found
 
     def of(self, user: User) -> list[tuple[Course, Enrolment]]:
         """A user's courses, the newest semester first."""

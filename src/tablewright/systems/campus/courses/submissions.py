@@ -91,6 +91,11 @@ class Submissions:
             return []
         return self._owners.submissions(assignment.assignment_id, owner.owner_id)
 
+    def next_attempt(self, seat: Seat, assignment: Assignment, on_behalf_of: str | None = None) -> int:
+        """The number that the next attempt of a student or their team will have."""
+        owner = self._owners.of(assignment, self._owners.student(seat, on_behalf_of or None))
+        return self._owners.attempts(assignment, owner.owner_id) + 1
+
     def history(self, user: User, size: int | None = None, after: str | None = None) -> Page[Submission]:
         """A user's submissions and those of their teams, newest first."""
         query = d.submissions_of_student(student_id=user.user_id)

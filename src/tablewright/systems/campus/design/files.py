@@ -47,7 +47,6 @@ files_table = CAMPUS.table(
     pk="userId",
     sk="fileId",
     stream="NEW_AND_OLD_IMAGES",
-    followed=True,
     about="Files by owner.",
 )
 file_id_index = files_table.gsi("FileIdIndex", pk="fileId")

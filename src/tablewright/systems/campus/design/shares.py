@@ -102,7 +102,6 @@ switches = library_table.entity(
     tag="switch",
     pk="SWITCH#{name}",
     sk="SWITCH",
-    data={"changed_by": Data.PERSONAL},
     retention=Retention(None, "while it is set"),
     load={"put": Load(per_month=1, item_bytes=150, transaction=True)},
 )

@@ -64,7 +64,7 @@ class Scans:
 
     def run(self, task: Task) -> Finished | Postponed:
         """The task of a version. Raises if the scanner does not answer: it is run again."""
-        user_id, file_id, number = task.about.split("/")
+        _, file_id, number = task.about.split("/")
         version = self._repository.db.one(d.file_versions.get(file_id, int(number)), consistent=True)
         if version is None or version.virus_scan_status != "pending":
             return Finished()  # purged, or scanned before
@@ -73,7 +73,8 @@ class Scans:
                 found = self._scanner.scan(stream)
         except ObjectMissing:
             return Finished()
-        file = self._repository.db.one(d.files.get(user_id, file_id), consistent=True)
+        # By the owner that the version has now: the file may have been transferred.
+        file = self._repository.db.one(d.files.get(version.user_id, file_id), consistent=True)
         if file is None:
             return Finished()
         if isinstance(found, Unscanned) and found.retry:

@@ -11,10 +11,9 @@ owner are swept (purge.py). Limits of an assignment are checked when an upload b
 it is completed (CC-D39). A slot expires after a day: a task gives its quota back.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from mimetypes import guess_type
 from typing import Any, Literal
 
 from tablewright.design import Write
@@ -34,17 +33,25 @@ from tablewright.kit.objects.store import Upload as ObjectUpload
 from tablewright.kit.tasks import Finished, Postponed
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.errors import Gone, Locked, TooLarge
+from tablewright.systems.campus.errors import Gone, TooLarge
 from tablewright.systems.campus.files import quota
 from tablewright.systems.campus.files.names import actor_of, checked_checksum, checked_name
-from tablewright.systems.campus.files.sniff import HEAD_BYTES, UNKNOWN, is_allowed, sniff
-from tablewright.systems.campus.model import Assignment, File, FileVersion, Task, Upload, User
+from tablewright.systems.campus.files.slots import (
+    exactly,
+    parts_of,
+    pending_file,
+    refuse_announced,
+    refuse_for,
+    refuse_new_version,
+    with_version,
+)
+from tablewright.systems.campus.files.sniff import HEAD_BYTES, sniff
+from tablewright.systems.campus.model import File, FileVersion, Task, Upload, User
 from tablewright.systems.campus.people.notifications import Notifier
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.settings import Settings
 
 LIFETIME = timedelta(hours=24)
-BUCKET = "campus-cloud-files"
 SCAN, EXPIRY = "scan", "upload"
 Purpose = Literal["file", "version", "drop", "submission", "feedback"]
 _RACES = (ConditionNotMet, Stale, Missing, AlreadyExists)
@@ -98,7 +105,7 @@ class Uploads:
         repository, now = self._repository, self._repository.now()
         self._refuse_size(size)
         if assignment_id is not None:
-            _refuse_announced(repository.assignment(assignment_id), size, content_type, filename)
+            refuse_announced(repository.assignment(assignment_id), size, content_type, filename)
         new_id = file_id or repository.new_uuid()
         digits = checked_checksum(checksum)
         name = f"files/{new_id}/{repository.new_uuid()}"
@@ -132,7 +139,7 @@ class Uploads:
         if upload.purpose == "version":
             writes.append(d.files.check(upload.owner_id, upload.file_id))
         else:
-            writes.append(d.files.create(_pending(upload)))
+            writes.append(d.files.create(pending_file(upload)))
         if upload.folder_id is not None:
             writes.append(d.folders.check(upload.owner_id, upload.folder_id))
 
@@ -162,7 +169,7 @@ class Uploads:
         if not 1 <= number <= len(sizes):
             raise BadRequest("INVALID_PART", f"This upload has the parts 1 to {len(sizes)}.", "number")
         try:
-            exact = _exactly(chunks, sizes[number - 1], number)
+            exact = exactly(chunks, sizes[number - 1], number)
             self._objects.put_part(_object_upload(upload), number, exact, expect_sha256=expect_sha256)
         except ContentUnexpected:
             words = f"Part {number} does not have the checksum that was sent with it. Send it again."
@@ -268,7 +275,7 @@ class Uploads:
             raise _expired() from None
         if upload.assignment_id is not None:
             try:
-                _refuse_for(self._repository.assignment(upload.assignment_id), upload.file_size, content_type)
+                refuse_for(self._repository.assignment(upload.assignment_id), upload.file_size, content_type)
             except (BadRequest, TooLarge):
                 self.abandon(upload.upload_id)
                 raise
@@ -280,15 +287,17 @@ class Uploads:
             return self._finished_before(upload)
         before = repository.file_of(upload.owner_id, upload.file_id)
         if upload.purpose == "version":
-            _refuse_new_version(before)
+            refuse_new_version(before)
         owner, by = repository.user(upload.owner_id), repository.user(upload.uploader_id)
         version = self._version(upload, checksum, content_type)
-        change = d.files.change(before, _with(before, upload, version))
+        folder = self._folder_of(upload)
+        change = d.files.change(before, with_version(before, upload, version, folder))
         action = "version uploaded" if upload.purpose == "version" else "uploaded"
         result = {"userId": upload.owner_id, "fileId": upload.file_id}
         done = repository.db.write(
             change,
             d.file_versions.create(version),
+            *([d.folders.check(upload.owner_id, folder)] if folder is not None else []),
             d.uploads.delete(upload),
             d.tasks.cancel(_expiry(upload).task_id),
             d.tasks.add(self._scan(version)),
@@ -302,6 +311,13 @@ class Uploads:
         if done.repeated or change.item is None:
             return repository.file_of(upload.owner_id, upload.file_id)
         return change.item
+
+    def _folder_of(self, upload: Upload) -> str | None:
+        """The folder of a new file, if it was not deleted while the file was on its way."""
+        if upload.folder_id is None or upload.purpose == "version":
+            return None
+        folder = self._repository.db.one(d.folders.get(upload.owner_id, upload.folder_id), consistent=True)
+        return folder.folder_id if folder is not None else None
 
     def _finished_before(self, upload: Upload) -> File:
         """The file, if another call completed the upload; UPLOAD_EXPIRED if it was given up."""
@@ -365,7 +381,7 @@ class Uploads:
         """Store a file whose bytes are at hand; `slot` is what `begin` takes besides."""
         upload = self.begin(uploader, filename=filename, size=size, content_type=content_type, **slot)
         try:
-            for number, part in enumerate(_parts_of(chunks), 1):
+            for number, part in enumerate(parts_of(chunks), 1):
                 self.put_part(upload, number, [part])
             return self.complete(upload.upload_id)
         except BaseException:
@@ -400,102 +416,6 @@ def _given_up(upload: Upload) -> list[Write[Any]]:
         pending = d.files.discard(upload.owner_id, upload.file_id).when(lambda f: f.upload_state == "pending")
         writes.append(pending)
     return writes
-
-
-def _pending(upload: Upload) -> File:
-    return File(
-        user_id=upload.owner_id,
-        file_id=upload.file_id,
-        filename=upload.filename,
-        file_size=upload.file_size,
-        content_type=upload.content_type,
-        s3Key=upload.object_name,
-        s3Bucket=BUCKET,
-        last_modified=upload.created_at,
-        version_id=upload.object_name.rpartition("/")[2],
-        folder_id=upload.folder_id,
-        uploaded_by=upload.uploader_id,
-    )
-
-
-def _with(file: File, upload: Upload, version: FileVersion) -> File:
-    """The file with these bytes as its current ones."""
-    change = current(version) | {"stored_bytes": file.stored_bytes + version.file_size}
-    if upload.purpose != "version":
-        at = version.created_at
-        place = upload.folder_id or upload.owner_id
-        change |= {"upload_state": "complete", "uploaded_at": at, "place": place}
-    return file.model_copy(update=change | {"last_modified": version.created_at})
-
-
-def current(version: FileVersion) -> dict[str, Any]:
-    """What a file has of its current version."""
-    return {
-        "object_name": version.object_name,
-        "version_id": version.version_id,
-        "version_number": version.version_number,
-        "file_size": version.file_size,
-        "content_type": version.content_type,
-        "checksum": version.checksum,
-        "virus_scan_status": version.virus_scan_status,
-    }
-
-
-def _refuse_new_version(file: File) -> None:
-    if file.status == "deleted":
-        raise Gone("DELETED", "This file was deleted. Restore it before you upload a new version.")
-    if file.status == "quarantined":
-        raise Locked("QUARANTINED", "This file is quarantined and cannot get a new version.")
-
-
-def _refuse_for(assignment: Assignment, size: int, content_type: str) -> None:
-    """The limits of an assignment (CC-D39)."""
-    if size > assignment.max_file_size:
-        facts = {"size": size, "most": assignment.max_file_size}
-        words = f"A file for this assignment has at most {assignment.max_file_size} bytes."
-        raise TooLarge("FILE_TOO_LARGE", words, "fileSize", facts)
-    allowed = assignment.allowed_file_types
-    if allowed and not is_allowed(content_type, allowed):
-        words = f"This assignment takes {', '.join(allowed)}; this file is {content_type}."
-        raise BadRequest(
-            "TYPE_NOT_ALLOWED", words, "contentType", {"allowed": allowed, "found": content_type}
-        )
-
-
-def _refuse_announced(assignment: Assignment, size: int, content_type: str, filename: str) -> None:
-    """As far as the name and the announced type tell; browsers announce some texts as something else."""
-    by_name = guess_type(filename)[0]
-    types = {content_type, by_name or UNKNOWN}
-    likely = next(
-        (one for one in types if one == UNKNOWN or is_allowed(one, assignment.allowed_file_types)), None
-    )
-    if likely != UNKNOWN or size > assignment.max_file_size:
-        _refuse_for(assignment, size, likely or content_type)
-
-
-def _exactly(chunks: Iterable[bytes], size: int, number: int) -> Iterator[bytes]:
-    """The chunks, if they are as many bytes as the part must have."""
-    left = size
-    for chunk in chunks:
-        left -= len(chunk)
-        if left < 0:
-            break
-        yield chunk
-    if left:
-        raise PartUnusable(f"part {number} of this upload has {size} bytes")
-
-
-def _parts_of(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Chunks joined to parts; an empty file is one empty part."""
-    part, is_first = bytearray(), True
-    for chunk in chunks:
-        part += chunk
-        while len(part) >= PART_SIZE:
-            yield bytes(part[:PART_SIZE])
-            del part[:PART_SIZE]
-            is_first = False
-    if part or is_first:
-        yield bytes(part)
 
 
 def _expired() -> Gone:

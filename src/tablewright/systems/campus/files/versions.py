@@ -10,7 +10,7 @@ from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Changed, Locked
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.names import actor_of
-from tablewright.systems.campus.files.uploads import current
+from tablewright.systems.campus.files.slots import current
 from tablewright.systems.campus.model import File, FileVersion, User
 from tablewright.systems.campus.repository import Repository
 

@@ -9,11 +9,12 @@ Elsewhere: when a grade is visible (release.py).
 import hashlib
 from collections.abc import Iterable
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 from tablewright.systems.campus.grading.release import visible
 from tablewright.systems.campus.grading.totals import grade_of
-from tablewright.systems.campus.model import Assignment, Comment, Regrade, Submission
+from tablewright.systems.campus.model import Assignment, Comment, Part, Regrade, Submission
 
 GRADER = "Grader"
 _UNMARKED: dict[str, Any] = {
@@ -40,13 +41,26 @@ def for_staff(assignment: Assignment, submission: Submission, now: datetime) -> 
     if not assignment.anonymous:
         return submission
     name = pseudonym(assignment.assignment_id, submission.owner_id)
+    parts = [
+        each.model_copy(update={"added_by": name, "filename": _plain_name(each, number)})
+        for number, each in enumerate(submission.parts, 1)
+    ]
+    files = [each.filename for each in parts if each.filename is not None]
     hidden = {
         "student_id": name, "owner_id": name, "student_name": name, "student_email": "", "university_id": None,
         "section": None, "team_id": None, "team_name": name if submission.team_id else None, "member_ids": [],
         "submitted_by": name, "idempotency_key": None,
-        "parts": [each.model_copy(update={"added_by": name}) for each in submission.parts],
+        "parts": parts, "filename": files[0] if files else None,
     }  # fmt: skip
     return submission.model_copy(update=hidden)
+
+
+def _plain_name(part: Part, number: int) -> str | None:
+    """A name of a file without what its author called it, which may be their own name."""
+    if part.filename is None:
+        return None
+    ending = PurePosixPath(part.filename).suffix
+    return f"file-{number}{ending if len(ending) <= 8 else ''}"
 
 
 def for_student(assignment: Assignment, submission: Submission, student_id: str, now: datetime) -> Submission:

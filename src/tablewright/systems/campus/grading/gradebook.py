@@ -103,7 +103,7 @@ class Gradebook:
         self, course: Course, student: Enrolment, guesses: Mapping[str, Decimal] | None = None
     ) -> tuple[list[Assignment], StudentRow]:
         """A student's own row; with `guesses`, what the total would be."""
-        columns = self._columns(course.course_id, student.user_id)
+        columns = self._columns(course.course_id, self._own(student.user_id))
         row = self._row(course, columns, student, self._repository.now(), own=True, guesses=guesses or {})
         return [each.assignment for each in columns], row
 
@@ -155,35 +155,40 @@ class Gradebook:
 
     # --- parts ---
 
-    def _columns(self, course_id: str, student_id: str | None = None) -> list[Column]:
-        found = [
-            each
-            for each in self._repository.db.all(d.assignments_of_course(course_id=course_id))
-            if each.status != "draft"
-        ]
-        found.sort(key=lambda each: (each.due_date, each.assignment_id))
-        return [self._column(each, student_id) for each in found]
+    def _own(self, student_id: str) -> dict[str, list[Submission]]:
+        """A student's submissions and those of the teams the student was in, by assignment."""
+        found: dict[str, Submission] = {}
+        for each in self._repository.db.all(d.submissions_of_student(student_id=student_id)):
+            key = each.assignment_id, each.owner_id, each.submission_number
+            row = each if isinstance(each, Submission) else self._repository.db.one(d.submissions.get(*key))
+            if row is not None:
+                found[row.submission_id] = row
+        by_assignment: dict[str, list[Submission]] = defaultdict(list)
+        for row in found.values():
+            by_assignment[row.assignment_id].append(row)
+        return by_assignment
 
-    def _column(self, assignment: Assignment, student_id: str | None) -> Column:
-        teams = self._teams(assignment)
-        if student_id is None:
-            rows: Iterable[Submission] = self._repository.db.all(
-                d.submissions_of_assignment(assignment_id=assignment.assignment_id)
-            )
-        else:
-            # The student's own, and those of the team the student is in now.
-            owners = dict.fromkeys([student_id, *([teams[student_id]] if student_id in teams else [])])
-            rows = [row for owner in owners for row in self._of_owner(assignment, owner)]
+    def _columns(self, course_id: str, own: Mapping[str, Sequence[Submission]] | None = None) -> list[Column]:
+        """The published assignments by due date; with `own` submissions instead of everyone's."""
+        every = self._repository.db.all(d.assignments_of_course(course_id=course_id))
+        found = sorted(
+            (each for each in every if each.status != "draft"),
+            key=lambda each: (each.due_date, each.assignment_id),
+        )
+        return [self._column(each, own) for each in found]
+
+    def _column(self, assignment: Assignment, own: Mapping[str, Sequence[Submission]] | None) -> Column:
+        id = assignment.assignment_id
+        rows: Iterable[Submission] = (
+            own.get(id, ())
+            if own is not None
+            else self._repository.db.all(d.submissions_of_assignment(assignment_id=id))
+        )
         by_student: dict[str, list[Submission]] = defaultdict(list)
         for row in rows:
             for student in students_of(row) if row.withdrawn_at is None else ():
                 by_student[student].append(row)
-        return Column(assignment, by_student, self._repository.overrides_of(assignment.assignment_id), teams)
-
-    def _of_owner(self, assignment: Assignment, owner_id: str) -> Iterable[Submission]:
-        return self._repository.db.all(
-            d.submissions_of_owner(assignment_id=assignment.assignment_id, owner_id=owner_id)
-        )
+        return Column(assignment, by_student, self._repository.overrides_of(id), self._teams(assignment))
 
     def _teams(self, assignment: Assignment) -> dict[str, str]:
         if assignment.group_set_id is None:

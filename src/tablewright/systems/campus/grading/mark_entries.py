@@ -9,7 +9,7 @@ from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.totals import check_grade, criterion_points, most_of, rubric_total
 from tablewright.systems.campus.model import Assignment, CriterionMark, Mark, Rubric, Submission
 
-MOST_FEEDBACK = 20_000
+MOST_FEEDBACK, MOST_ADJUSTMENT = 20_000, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,9 @@ def scores_of(
     """The total of an entry, and the scores of members; each within its bounds (CC-D19)."""
     most = most_of(assignment, rubric)
     score = entry.score
+    if not entry.adjustment.is_finite() or abs(entry.adjustment) > MOST_ADJUSTMENT:
+        words = f"An adjustment adds or takes {MOST_ADJUSTMENT} points at most."
+        raise Refused("GRADE_OUT_OF_RANGE", words, "adjustment")
     if entry.criteria:
         _refuse_unknown(rubric, entry.criteria)
         assert rubric is not None

@@ -250,7 +250,15 @@ class Marks:
             )
             if finish:
                 refuse_without_score(mark)
-            state = "in review" if finish or before.marking_state == "in review" else "in marking"
+            is_review = finish or before.marking_state == "in review"
+            # Once a grade is agreed, another mark leaves it as it is.
+            state = (
+                before.marking_state
+                if before.status != "submitted"
+                else "in review"
+                if is_review
+                else "in marking"
+            )
             row = d.submissions.change(before, before.model_copy(update={"marking_state": state}))
             action = "mark finished" if finish else "mark saved"
             audit = self._repository.audit(_subject(before), action, actor, {}, _summary(mark))

@@ -98,8 +98,9 @@ class Worksheets:
     def _entries(self, assignment: Assignment, actor: Actor) -> Iterator[tuple[str, Iterable[bytes]]]:
         yield WORKSHEET, [self.csv(assignment, actor).encode()]
         for row in self.newest(assignment):
-            folder = folder_of(for_staff(assignment, row, self._repository.now()))
-            for number, part in enumerate(row.parts, 1):
+            shown = for_staff(assignment, row, self._repository.now())
+            folder = folder_of(shown)
+            for number, part in enumerate(shown.parts, 1):
                 name, chunks = self._part(part)
                 yield f"{folder}/{number:02d} {safe_name(name)}", chunks
 
@@ -108,11 +109,14 @@ class Worksheets:
             return "text.txt", [(part.text or "").encode()]
         if part.kind == "link" or part.object_name is None:
             return "link.txt", [(part.url or "").encode()]
-        if part.file_id is not None and self._repository.file(part.file_id).status == "quarantined":
-            return f"{part.filename}.quarantined.txt", [
-                b"A virus was found in this file, so it is not here.\n"
-            ]
-        return part.filename or "file", self._library.open_object(part.object_name)
+        name = part.filename or "file"
+        try:
+            if part.file_id is not None and self._repository.file(part.file_id).status == "quarantined":
+                return f"{name}.quarantined.txt", [b"A virus was found in this file, so it is not here.\n"]
+            return name, self._library.open_object(part.object_name)
+        except CallerError as gone:
+            # One file that cannot be read does not break the others off.
+            return f"{name}.missing.txt", [gone.message.encode()]
 
     # --- in ---
 

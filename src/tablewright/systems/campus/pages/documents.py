@@ -10,7 +10,7 @@ from tablewright.edge.errors import CallerError
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.seats import SubmissionSeat
 from tablewright.systems.campus.files.previews import text_preview
-from tablewright.systems.campus.model import Comment, Part
+from tablewright.systems.campus.model import Comment, Part, Submission
 from tablewright.systems.campus.pages.preview_cards import Card, card_of
 
 CONTENT = "/campus/v1/submissions/{}/parts/{}/content"
@@ -28,10 +28,13 @@ class Document:
     comments: tuple[Comment, ...]
 
 
-def documents_of(campus: Campus, found: SubmissionSeat, comments: Sequence[Comment]) -> list[Document]:
+def documents_of(
+    campus: Campus, found: SubmissionSeat, shown: Submission, comments: Sequence[Comment]
+) -> list[Document]:
+    """The parts of a submission as its reader may see it (grading/disclosure.py)."""
     return [
         _document(campus, found, part, tuple(each for each in comments if each.part_id == part.part_id))
-        for part in found.submission.parts
+        for part in shown.parts
     ]
 
 

@@ -16,7 +16,7 @@ from tablewright.systems.campus.grading.gradebook import Sheet, share_of
 from tablewright.systems.campus.model import Assignment, Course, GradeGroup, GradeLetter
 from tablewright.systems.campus.pages.courses import course_crumbs, course_path, course_tabs
 from tablewright.systems.campus.pages.grades import grade_path
-from tablewright.systems.campus.pages.marks import mark_path, plain
+from tablewright.systems.campus.pages.marks import mark_path, plain, whole
 from tablewright.systems.campus.pages.page import CampusPages
 
 STATE_WORDS = {"submitted": "not graded", "missing": "missing", "excused": "excused", "open": ""}
@@ -104,7 +104,7 @@ def _add_scheme(router: APIRouter, pages: CampusPages) -> None:
     def save(request: Request, seat: InstructorSeat, form: Posted) -> Response:
         try:
             groups, letters = _scheme_of(form)
-            version = int(form.get("version")) if form.get("version").isdecimal() else 0
+            version = whole(form, "version") or 0
             pages.campus.gradebook.set_scheme(seat.course, groups, letters, seat.actor, version)
         except FormWrong as wrong:
             return page(request, seat, wrong.form, 422)

@@ -56,6 +56,7 @@ def _page(
     marks = campus.marks.of(row.submission_id) if is_visible else []
     published = next((each for each in marks if each.published), None)
     until = open_until(assignment, row, now)
+    shown = for_student(assignment, row, user.user_id, now)
     return pages.page(
         request,
         "grade",
@@ -63,9 +64,9 @@ def _page(
         crumbs=assignment_crumbs(AssignmentSeat(found.seat, assignment)),
         seat=found.seat,
         assignment=assignment,
-        submission=for_student(assignment, row, user.user_id, now),
+        submission=shown,
         is_visible=is_visible,
-        documents=documents_of(campus, found, comments),
+        documents=documents_of(campus, found, shown, comments),
         place_words=place_words,
         rubric=campus.rubrics.of_assignment(assignment)
         if published is not None and published.criteria

@@ -289,6 +289,7 @@ def _send(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
 
     @router.post("/send/{token}/leave", dependencies=pace)
     def leave(caller: Caller, token: str) -> Response:
+        campus.drops.find(token)
         response = pages.console.go(f"{HOME}/send/{token}")
         response.delete_cookie(SENDER, path=f"{HOME}/send/{token}")
         return response

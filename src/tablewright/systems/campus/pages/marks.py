@@ -112,7 +112,7 @@ def _add_marking(router: APIRouter, pages: CampusPages) -> None:
     @router.post("/submissions/{submission_id}/mark")
     def save(request: Request, found: StaffSubmission, form: Posted) -> Response:
         actor, do = found.seat.actor, form.get("do")
-        version = int(form.get("version")) if form.get("version").isdecimal() else 0
+        version = whole(form, "version") or 0
         try:
             entry = entry_of(form, found.assignment, found.submission)
             if do == "agree":
@@ -156,10 +156,11 @@ def entry_of(form: Form, assignment: Assignment, submission: Submission) -> Mark
     numbers: dict[str, Decimal] = {}
     for name, value in form.values.items():
         if (name in ("score", "adjustment") or name.startswith("score:")) and value.strip():
-            try:
-                numbers[name] = Decimal(value.strip().replace(",", "."))
-            except InvalidOperation:
+            number = _number(value)
+            if number is None:
                 wrong = wrong.wrong(name, "Enter a number, such as 12.5.")
+            else:
+                numbers[name] = number
     if wrong.errors:
         raise FormWrong(wrong)
     return MarkEntry(
@@ -237,7 +238,7 @@ def _page(
         seat=found.seat,
         assignment=assignment,
         submission=shown,
-        documents=documents_of(campus, found, campus.comments.of(row.submission_id)),
+        documents=documents_of(campus, found, shown, campus.comments.of(row.submission_id)),
         place_words=place_words,
         rubric=rubric,
         most=most_of(assignment, rubric),
@@ -291,7 +292,7 @@ def _add_comments(router: APIRouter, pages: CampusPages) -> None:
         to = f"{mark_path(row.submission_id)}#part-{form.get('partId')}"
         text = form.get("text").strip() or form.get("saved").strip()
         try:
-            place = Place(_whole(form, "line"), _whole(form, "page"), _share(form, "x"), _share(form, "y"))
+            place = Place(whole(form, "line"), whole(form, "page"), _share(form, "x"), _share(form, "y"))
             comments.add(row, form.get("partId"), place, text, found.seat.actor)
             if form.is_ticked("keep"):
                 comments.save(row.course_id, text)
@@ -314,9 +315,18 @@ def _add_comments(router: APIRouter, pages: CampusPages) -> None:
         return pages.console.go(f"{HOME}/courses/{seat.course.course_id}/rubrics", "Comment removed.", "note")
 
 
-def _whole(form: Form, name: str) -> int | None:
+def whole(form: Form, name: str) -> int | None:
+    """A whole number of a form; None if it is not one."""
     text = form.get(name).strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else None
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        found = Decimal(text.strip().replace(",", "."))
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() and abs(found) <= 1_000_000 else None
 
 
 def _share(form: Form, name: str) -> Decimal | None:

@@ -16,7 +16,7 @@ from tablewright.systems.campus.grading.totals import rubric_points
 from tablewright.systems.campus.model import Criterion, Level, Rubric
 from tablewright.systems.campus.pages.courses import course_crumbs, course_path, course_tabs
 from tablewright.systems.campus.pages.gradebook import number_of
-from tablewright.systems.campus.pages.marks import plain
+from tablewright.systems.campus.pages.marks import plain, whole
 from tablewright.systems.campus.pages.page import CampusPages
 
 _BLANKS = 3
@@ -62,7 +62,7 @@ def rubrics_router(pages: CampusPages) -> APIRouter:
     @router.post("/courses/{course_id}/rubrics/{rubric_id}")
     def change(request: Request, seat: InstructorSeat, rubric_id: str, form: Posted) -> Response:
         rubric = campus.rubrics.get(seat.course.course_id, rubric_id)
-        version = int(form.get("version")) if form.get("version").isdecimal() else 0
+        version = whole(form, "version") or 0
         try:
             criteria = criteria_of(form, rubric)
             campus.rubrics.change(rubric, form.get("title"), criteria, seat.actor, version)

@@ -7,13 +7,18 @@ from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.pages.forms import Form, Posted
-from tablewright.systems.campus.access import OpenAssignment, OpenSubmission, StaffSubmission
+from tablewright.systems.campus.access import (
+    OpenAssignment,
+    OpenSubmission,
+    StaffAssignment,
+    StaffSubmission,
+)
 from tablewright.systems.campus.api.submissions import receipt_of, seen
 from tablewright.systems.campus.courses.parts import MOST_PARTS, NewPart
 from tablewright.systems.campus.courses.seats import AssignmentSeat
 from tablewright.systems.campus.courses.standing import standing_of
 from tablewright.systems.campus.files.file_lists import Wanted
-from tablewright.systems.campus.model import Draft
+from tablewright.systems.campus.model import Draft, File, User
 from tablewright.systems.campus.pages.assignments import assignment_crumbs, assignment_path
 from tablewright.systems.campus.pages.courses import late_words
 from tablewright.systems.campus.pages.page import HOME, CampusPages
@@ -22,6 +27,7 @@ from tablewright.systems.campus.pages.page import HOME, CampusPages
 def submit_router(pages: CampusPages) -> APIRouter:
     router = pages.router()
     _add_submit(router, pages)
+    _add_submit_for(router, pages)
     _add_parts(router, pages)
     _add_receipt(router, pages)
     return router
@@ -59,9 +65,7 @@ def _page(
         draft=draft,
         names={each.user_id: each.name for each in members},
         team=standing.team if standing is not None else None,
-        files=[
-            each for each in campus.listing.page(seat.user, Wanted(), 30).items if each.status == "active"
-        ],
+        files=_files(pages, seat.user),
         most=MOST_PARTS,
         key=campus.repository.new_uuid(),
         form=form or Form({"comments": (draft.comments or "") if draft is not None else ""}),
@@ -93,6 +97,66 @@ def _add_submit(router: APIRouter, pages: CampusPages) -> None:
         )
 
 
+def _add_submit_for(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
+
+    def page(request: Request, found: AssignmentSeat, form: Form, status: int = 200) -> Response:
+        seat, given = found.seat, found.assignment
+        students = campus.courses.members(seat.course.course_id, "student")
+        return pages.page(
+            request,
+            "submit_for",
+            title="Submit for a student",
+            crumbs=assignment_crumbs(found),
+            seat=seat,
+            user=seat.user,
+            assignment=given,
+            students=[(each.user_id, each.name) for each in students],
+            files=_files(pages, seat.user),
+            key=campus.repository.new_uuid(),
+            form=form,
+            status=status,
+        )
+
+    @router.get("/assignments/{assignment_id}/submit-for")
+    def show(request: Request, found: StaffAssignment) -> Response:
+        return page(request, found, Form())
+
+    @router.post("/assignments/{assignment_id}/submit-for")
+    def submit(request: Request, found: StaffAssignment, form: Posted) -> Response:
+        try:
+            made = campus.submissions.submit(
+                found.seat,
+                found.assignment,
+                parts=_new_parts(form),
+                key=form.get("key") or None,
+                attempt=campus.submissions.next_attempt(found.seat, found.assignment, form.get("onBehalfOf")),
+                on_behalf_of=form.get("onBehalfOf") or None,
+                comments=form.get("comments").strip() or None,
+            )
+        except CallerError as mistake:
+            wrong = {"NO_PARTS": "text"}.get(mistake.code)
+            refused = form.wrong(wrong, mistake.message) if wrong else form.refused(problem_for(mistake))
+            return page(request, found, refused, mistake.status)
+        said = f"Attempt {made.submission_number} of {made.team_name or made.student_name} is submitted."
+        return pages.console.go(receipt_path(made.submission_id), said)
+
+
+def _files(pages: CampusPages, user: User) -> list[File]:
+    """The user's newest files that can be submitted."""
+    return [each for each in pages.campus.listing.page(user, Wanted(), 30).items if each.status == "active"]
+
+
+def _new_parts(form: Form) -> list[NewPart]:
+    """Files (those that are ticked), a text and a link, as far as there are any."""
+    new = [NewPart("file", file_id=one) for one in form.get("fileId").split()]
+    if form.get("text").strip():
+        new.append(NewPart("text", text=form.get("text")))
+    if form.get("url").strip():
+        new.append(NewPart("link", url=form.get("url").strip()))
+    return new
+
+
 def _refused(form: Form, mistake: CallerError) -> Form:
     if mistake.code == "VERSION_CONFLICT":
         words = (
@@ -112,11 +176,7 @@ def _add_parts(router: APIRouter, pages: CampusPages) -> None:
     @router.post("/assignments/{assignment_id}/submit/parts")
     def add(request: Request, found: OpenAssignment, form: Posted) -> Response:
         """Add files (those that are ticked), a text or a link; what was typed is kept if a teammate was faster."""
-        new: list[NewPart] = [NewPart("file", file_id=one) for one in form.get("fileId").split()]
-        if form.get("text").strip():
-            new.append(NewPart("text", text=form.get("text")))
-        if form.get("url").strip():
-            new.append(NewPart("link", url=form.get("url").strip()))
+        new = _new_parts(form)
         version = _number(form.get("version"))
         try:
             for part in new:

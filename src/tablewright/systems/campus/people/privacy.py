@@ -80,7 +80,7 @@ class Privacy:
         return self.user.erase(user)
 
     def certificate(self, user_id: str) -> Certificate:
-        found = self._erased.proof(user_id, Certificate)
+        found = self._erased.proof(self._repository.user(user_id).user_id, Certificate)
         if found is None:
             raise NotFound("certificate", "This user was not erased.")
         return found

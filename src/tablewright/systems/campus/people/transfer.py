@@ -63,7 +63,7 @@ class Transfer:
         for folder in (each for each in folders if each.folder_id != each.user_id):
             moved = folder.model_copy(update={"user_id": to.user_id})
             self._repository.db.write(
-                d.folders.discard(folder.user_id, folder.folder_id), d.folders.put(moved)
+                d.folders.discard(folder.user_id, folder.folder_id), d.folders.create(moved)
             )
         files = list(self._repository.db.all(d.files_of_owner(user_id=task.about)))
         count = sum([self._move(file, to) for file in files])

@@ -12,7 +12,7 @@ from typing import Any
 
 from tablewright.edge import Principal
 from tablewright.edge.errors import Conflict, Forbidden, Refused
-from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
+from tablewright.edge.mail_addresses import INVALID_ADDRESS, NotAnAddress, normalise_address
 from tablewright.kit.tables import Actor
 from tablewright.mapping import NotUnique, Stale
 from tablewright.systems.campus import design as d
@@ -174,6 +174,10 @@ class Users:
 
     def invited(self, email: str, name: str, university_id: str | None = None) -> User:
         """The user of an address, made if there is none: someone on a roster who has not signed in yet."""
+        try:
+            normalise_address(email)
+        except NotAnAddress:
+            raise Refused("INVALID_EMAIL", INVALID_ADDRESS, "email") from None
         found = self.by_email(email)
         if found is not None:
             return found

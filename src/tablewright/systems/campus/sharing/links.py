@@ -307,7 +307,7 @@ class Links:
 
     def switch(self, by: User, *, on: bool) -> None:
         """Switch all links of the campus on or off, at once on every node."""
-        switch = Switch(name=SWITCH, is_off=not on, changed_by=by.user_id, changed_at=self._repository.now())
+        switch = Switch(name=SWITCH, is_off=not on)
         action = f"public links switched {'on' if on else 'off'}"
         entry = self._repository.audit("campus:links", action, Actor(by.name, "admin", by.user_id, by.email))
         self._repository.write("SWITCH", d.switches.put(switch), entry)
