@@ -21,6 +21,8 @@ from tablewright.cli import main
 
 # Who asks first waits until the pages and the description of the API are made, on a busy machine for long.
 get = partial(httpx.get, timeout=30)
+# For tests that ask nothing of what is served: one system starts sooner than all.
+LITTLE = ("--only", "travel", "--memory", "--no-dynamodb", "--no-seed")
 
 
 @contextmanager
@@ -76,7 +78,7 @@ def test_plain_lines_say_what_is_where_and_it_is_there(tmp_path: Path) -> None:
 
 
 def test_memory_leaves_nothing_on_disk_and_no_dynamodb_listens_nowhere_else(tmp_path: Path) -> None:
-    with serving("--memory", "--no-dynamodb", "--no-seed", cwd=tmp_path) as (lines, process):
+    with serving(*LITTLE, cwd=tmp_path) as (lines, process):
         assert not any("DynamoDB" in line for line in lines)
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
@@ -97,8 +99,7 @@ def test_each_request_is_a_line_of_json_if_asked_for(tmp_path: Path) -> None:
 
 
 def test_one_system_alone_is_at_the_root(tmp_path: Path) -> None:
-    given = ("--only", "travel", "--memory", "--no-dynamodb", "--no-seed")
-    with serving(*given, cwd=tmp_path) as (lines, _):
+    with serving(*LITTLE, cwd=tmp_path) as (lines, _):
         url = address(lines, "Skratch")
         assert address(lines, "API") == f"{url}/travel"
         assert not any("console " in line or "API docs" in line for line in lines)
@@ -209,9 +210,9 @@ def half_sent(url: str) -> socket.socket:
 def test_a_half_sent_request_keeps_a_server_that_stops_for_a_moment_only(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    with serving("--memory", "--no-dynamodb", "--no-seed", cwd=tmp_path) as (lines, process):
-        with half_sent(address(lines, "console")):
-            get(address(lines, "console") + "/health")  # by now the half is being read
+    with serving(*LITTLE, cwd=tmp_path) as (lines, process):
+        with half_sent(address(lines, "Skratch")):
+            get(address(lines, "Skratch") + "/health")  # by now the half is being read
             process.send_signal(number)
             assert process.wait(8) == 0
         assert process.stderr is not None
@@ -222,9 +223,9 @@ def test_a_half_sent_request_keeps_a_server_that_stops_for_a_moment_only(
 def test_a_second_signal_ends_the_server_at_once_without_a_traceback(
     tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
-    with serving("--memory", "--no-dynamodb", "--no-seed", cwd=tmp_path) as (lines, process):
-        with half_sent(address(lines, "console")):
-            get(address(lines, "console") + "/health")
+    with serving(*LITTLE, cwd=tmp_path) as (lines, process):
+        with half_sent(address(lines, "Skratch")):
+            get(address(lines, "Skratch") + "/health")
             process.send_signal(number)
             time.sleep(0.3)
             process.send_signal(number)

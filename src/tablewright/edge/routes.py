@@ -41,7 +41,7 @@ def pass_over_elsewhere(router: APIRouter, path: str) -> None:
     """Compare a request with the routes of this router only if it is below the path the router is mounted at."""
     inside = getattr(router, "matches", None)
     if inside is None:
-        return  # FastAPI before 0.160 has no routers in an app, only their routes
+        return  # older releases of FastAPI keep no routers in an app, only their routes
 
     def matches(scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
         if scope.get("root_path") or scope["path"].startswith(path):
