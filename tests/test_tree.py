@@ -23,8 +23,10 @@ ENGINE_MODULES = 16
 # A system: at most so many modules at its top, and folders by bounded context besides those that every system may have.
 SYSTEM_MODULES, SYSTEM_CONTEXTS = 16, 5
 SYSTEM_PARTS = frozenset(
-    ("design", "model", "rules", "errors", "repository", "service", "jobs", "seed", "api", "pages")
+    ("design", "model", "errors", "repository", "service", "jobs", "seed", "api", "pages")
 )
+# Decisions, and the rules for single fields: a system has one of them or both.
+SYSTEM_RULES = frozenset(("rules", "field_rules"))
 SYSTEM_FOLDERS = frozenset(("api", "data", "design", "pages"))
 ABOVE = ("kit", "pages", "systems", "app")
 REPLICATION_LINES = 1_500
@@ -62,6 +64,7 @@ def test_a_system_has_few_modules_at_its_top_and_folders_by_bounded_context(syst
     found = sorted(path.stem for path in system.glob("*.py") if path.stem != "__init__")
     assert len(found) <= SYSTEM_MODULES, found
     assert {*found, *folders(system)} >= SYSTEM_PARTS
+    assert SYSTEM_RULES & set(found)
     contexts = folders(system) - SYSTEM_FOLDERS
     assert len(contexts) <= SYSTEM_CONTEXTS, sorted(contexts)
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from tablewright import Engine, testing
-from tablewright.app.backups import back_up, backup_job, environment_of
+from tablewright.app.copies.backups import back_up, backup_job, environment_of
 from tablewright.client import embedded
 from tablewright.design import Backups, Design, Environment
 from tablewright.mapping import Db

@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 
 import httpx
 import pytest
 from tests.app.browsing import Enter, browsers
+from tests.app.small import SMALL
 
 from tablewright.app.people import THE_ENGINEER
 from tablewright.app.runtime import open_app
 from tablewright.app.serve import app_of
-from tablewright.app.systems import CAMPUS, PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
-from tablewright.systems.parental import seed as parental_seed
-from tablewright.systems.portal import seed as portal_seed
 
 MOST = 120  # pages of a person
 PEOPLE = (
@@ -50,14 +47,8 @@ class _Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def enter() -> Iterator[Enter]:
-    small = (
-        replace(PORTAL, seed=lambda portal, told: portal_seed.seed(portal, told, tenants=5)),
-        replace(PARENTAL, seed=lambda parental, told: parental_seed.seed(parental, told, families=0)),
-        CAMPUS,
-        TRAVEL,
-    )
     with (
-        open_app(memory=True, systems=small, jobs=False) as runtime,
+        open_app(memory=True, systems=SMALL, jobs=False) as runtime,
         serving_app(app_of(runtime)) as url,
         browsers(url) as entered,
     ):

@@ -15,7 +15,7 @@ import pytest
 from tests.app.away import A_DAY, KEPT, STORE, TABLES, copy_today, copying_of, home, made, names, pet, put
 
 from tablewright import Engine, testing
-from tablewright.app.backups import environment_of
+from tablewright.app.copies.backups import environment_of
 from tablewright.app.copies.job import EVERY, TRY_AGAIN, CopyFailed, bring_further, copies_job, tables_to_copy
 from tablewright.app.copies.restore import restore_tables
 from tablewright.app.copies.store import CopiesUnusable, CopyPlace, moment_name, place_of

@@ -21,7 +21,7 @@ from tablewright.app.serve import app_of
 from tablewright.app.systems import TRAVEL
 from tablewright.edge import serving_app
 from tablewright.edge.errors import NotFound
-from tablewright.systems.travel.account.keyring_check import SecretIsMissing
+from tablewright.kit.keyring_check import SecretIsMissing
 from tablewright.systems.travel.account.privacy import SETTLES
 from tablewright.systems.travel.seed import JONAS, MAYA
 from tablewright.systems.travel.travel import Travel

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import forms_of, send, words_of
+from tests.app.small import SMALL
 
 from tablewright import testing
 from tablewright.app.mail import Directory
@@ -46,7 +47,7 @@ BUYER = "buyer@returns.example"
 
 @pytest.fixture(scope="module")
 def runtime() -> Iterator[Runtime]:
-    with open_app(memory=True, world=ticking(testing.Clock(NOW)), jobs=False) as opened:
+    with open_app(memory=True, systems=SMALL, world=ticking(testing.Clock(NOW)), jobs=False) as opened:
         yield opened
 
 

@@ -10,12 +10,12 @@ import httpx
 import pytest
 from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import send, words_of
+from tests.app.small import SMALL
 
 from tablewright import testing
 from tablewright.app.mail import Directory
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
-from tablewright.app.systems import SYSTEMS
 from tablewright.edge import serving_app
 from tablewright.kit.system import System
 from tablewright.systems.campus.seed import LIN
@@ -55,7 +55,7 @@ PEOPLE = [
 
 @pytest.fixture(scope="module")
 def runtime() -> Iterator[Runtime]:
-    with open_app(memory=True, world=ticking(testing.Clock(NOW)), jobs=False) as opened:
+    with open_app(memory=True, systems=SMALL, world=ticking(testing.Clock(NOW)), jobs=False) as opened:
         yield opened
 
 
@@ -254,7 +254,7 @@ def test_staff_signs_in_at_the_front_and_begins_at_its_own_pages(
 # --- one system alone ---
 
 
-@pytest.fixture(scope="module", params=SYSTEMS, ids=lambda system: system.name)
+@pytest.fixture(scope="module", params=SMALL, ids=lambda system: system.name)
 def alone(request: pytest.FixtureRequest) -> Iterator[tuple[System, Runtime, Enter]]:
     system: System = request.param
     world = ticking(testing.Clock(NOW))

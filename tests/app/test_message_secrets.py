@@ -7,7 +7,6 @@ import logging
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -18,6 +17,7 @@ from urllib.parse import quote, urlencode
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from tablewright import testing
 from tablewright.app.accounts import ROLES
@@ -27,7 +27,8 @@ from tablewright.app.mail import Directory
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import CAMPUS, PARENTAL, PORTAL, TRAVEL
-from tablewright.edge import Principal, serving_app
+from tablewright.edge import Principal, RateLimiter, serving_app
+from tablewright.edge.rate_limit import Decision, RateLimit
 from tablewright.kit import codes
 from tablewright.kit.delivery import State
 from tablewright.kit.tables import Actor as Parent
@@ -167,20 +168,34 @@ def test_there_is_a_secret_of_every_kind(made: World) -> None:
 # --- pages and exports ---
 
 
-@contextmanager
-def _browser(runtime: Runtime, token: str | None) -> Iterator[tuple[httpx.Client, list[str]]]:
-    """A client, and every path one can GET. An app of its own: nobody is slowed down by who looked before."""
-    app = app_of(runtime, is_demo=False)
-    paths = [
+@pytest.fixture(scope="module")
+def app(runtime: Runtime) -> FastAPI:
+    return app_of(runtime, is_demo=False)
+
+
+@pytest.fixture(scope="module")
+def paths(app: FastAPI) -> list[str]:
+    """Every path one can GET."""
+    return [
         context.path
         for route in app.routes
         if hasattr(route, "effective_route_contexts")
         for context in route.effective_route_contexts()
         if "GET" in context.methods
     ]
+
+
+@pytest.fixture(scope="module")
+def url(app: FastAPI) -> Iterator[str]:
+    """The app, served without limits of rate: nobody is slowed down by who looked before."""
+    with pytest.MonkeyPatch.context() as patch, serving_app(app) as served:
+        patch.setattr(RateLimiter, "take", lambda self, key, pace: Decision(True, RateLimit(1, 1).burst, 0))
+        yield served
+
+
+def _browser(url: str, token: str | None) -> httpx.Client:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    with serving_app(app) as url, httpx.Client(base_url=url, headers=headers, timeout=60) as client:
-        yield client, paths
+    return httpx.Client(base_url=url, headers=headers, timeout=60)
 
 
 def _filled(path: str, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -204,11 +219,11 @@ EXPORTS = {
 
 @pytest.mark.parametrize("role", ["nobody", "customer", "parent", "student", "traveller", *ROLES])
 def test_no_page_and_no_export_of_any_role_shows_a_live_code_or_link(
-    runtime: Runtime, made: World, role: str
+    url: str, paths: list[str], made: World, role: str
 ) -> None:
-    with _browser(runtime, made.tokens.get(role)) as (client, templates):
-        seen = dict.fromkeys(templates, 0)
-        todo = [(path, template) for template in templates for path in _filled(template, made.values)]
+    with _browser(url, made.tokens.get(role)) as client:
+        seen = dict.fromkeys(paths, 0)
+        todo = [(path, template) for template in paths for path in _filled(template, made.values)]
         known = {path for path, _ in todo}
         for path, template in todo:
             if path.startswith(IS_THE_DELIVERY):
@@ -220,14 +235,16 @@ def test_no_page_and_no_export_of_any_role_shows_a_live_code_or_link(
             assert shown <= (set(made.links) if is_own else set()), (role, path)
             seen[template] = seen.get(template, 0) + (page.status_code == 200)
             links = {link.replace("&amp;", "&") for link in _LINK.findall(page.text)} - known
-            if len(known) < len(templates) * 2 + _MOST_PAGES and path.startswith("/console"):
+            if len(known) < len(paths) * 2 + _MOST_PAGES and path.startswith("/console"):
                 known |= links
                 todo += [(link, "a link") for link in sorted(links) if not link.startswith("/static")]
     assert [path for path in EXPORTS.get(role, []) if not seen[path]] == []
 
 
-def test_the_items_of_a_table_are_shown_to_an_engineer_without_codes(runtime: Runtime, made: World) -> None:
-    with _browser(runtime, made.tokens["engineer"]) as (client, _):
+def test_the_items_of_a_table_are_shown_to_an_engineer_without_codes(
+    runtime: Runtime, url: str, made: World
+) -> None:
+    with _browser(url, made.tokens["engineer"]) as client:
         for table, items in _tables(runtime).items():
             page = client.get("/console/designs/items", params={"table": table})
             assert _found(page.text, made) == [], table

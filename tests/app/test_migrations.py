@@ -17,7 +17,7 @@ from tests.mapping.migrate.cards import CARDS, Card, by_id, key, old, old_cards
 from tests.mapping.migrate.test_phases import followed
 
 from tablewright import testing
-from tablewright.app.backups import environment_of
+from tablewright.app.copies.backups import environment_of
 from tablewright.app.copies.store import place_of
 from tablewright.app.designs.migrations import migration_statuses
 from tablewright.app.migrations import tell_due, tend

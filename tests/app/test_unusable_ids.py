@@ -17,6 +17,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 from tests.app.browsing import Enter, browsers
+from tests.app.small import SMALL
 
 from tablewright.app.runtime import open_app
 from tablewright.app.serve import app_of
@@ -38,7 +39,7 @@ ID_FIELD = re.compile(r"(id|Id|phone|name|subject|code|sku|key|token|email|addre
 
 @pytest.fixture(scope="module")
 def app() -> Iterator[FastAPI]:
-    with pytest.MonkeyPatch.context() as patch, open_app(memory=True, jobs=False) as runtime:
+    with pytest.MonkeyPatch.context() as patch, open_app(memory=True, systems=SMALL, jobs=False) as runtime:
         patch.setattr(RateLimiter, "take", lambda self, key, pace: Decision(True, RateLimit(1, 1).burst, 0))
         yield app_of(runtime)
 
@@ -198,6 +199,8 @@ def test_no_route_of_the_api_takes_an_id_that_cannot_exist_for_a_fault_of_ours(
                 for target, given in requests_of(path, method, operation, document, known):
                     answered = client.request(method.upper(), target, **given)
                     count += 1
+                    if answered.status_code == 401:
+                        break  # to who is not signed in, whatever is asked for
                     if answered.status_code >= 500 and "APPLE_UNAVAILABLE" not in answered.text:
                         broken.add((method, path, answered.status_code))
     assert broken == set()

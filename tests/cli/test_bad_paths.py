@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from tests.cli.command import here, tablewright
+from tests.cli.command import here
 from tests.cli.stores import store_of_pets
 
 from tablewright.app.design import app_design
@@ -119,7 +119,7 @@ def test_a_path_that_cannot_be_used_is_named_in_a_sentence(
     bad = {"missing": tmp_path / "nothing", "below a file": plain / "below", "directory": tmp_path / "directory",
            "binary": binary, "text": plain, "file": plain}[kind]  # fmt: skip
     words = given(tmp_path, command, name, bad, store)
-    ran = tablewright(*words) if command.endswith("serve") else here(*words)
+    ran = here(*words)
     assert (ran.code, ran.out) == (2, ""), ran
     assert str(bad) in ran.err
     assert "Traceback" not in ran.err

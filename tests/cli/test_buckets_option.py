@@ -7,7 +7,7 @@ from pathlib import Path
 
 import boto3
 import pytest
-from tests.cli.command import served, tablewright, url_in
+from tests.cli.command import here, served, url_in
 
 PETS = {
     "TableName": "pets",
@@ -51,7 +51,7 @@ def test_exports_go_to_the_directory_that_is_named_or_into_the_store(
 def test_a_place_that_cannot_be_is_refused_before_a_store_is_made(
     command: tuple[str, ...], tmp_path: Path
 ) -> None:
-    ran = tablewright(*command, "--port", "0", "--data", "store", "--buckets", "s3:nonsense", cwd=tmp_path)
+    ran = here(*command, "--port", "0", "--data", tmp_path / "store", "--buckets", "s3:nonsense")
     assert ran.code == 2
     assert "nonsense" in ran.err
     assert not (tmp_path / "store").exists()

@@ -12,7 +12,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from tests.cli.command import served, tablewright, url_in
+from tests.cli.command import here, served, tablewright, url_in
 from tests.wire.talk import Line, once, request
 
 from tablewright.engine import Engine
@@ -98,8 +98,11 @@ def test_stopping_under_load_loses_no_answered_write(tmp_path: Path) -> None:
         assert boto(url_in(line)).scan(TableName="pets", Select="COUNT")["Count"] >= answered
 
 
-def test_an_open_address_without_credentials_is_refused_and_told_what_to_do(tmp_path: Path) -> None:
-    ran = tablewright("engine", "serve", "--host", "0.0.0.0", "--port", "0", cwd=tmp_path)
+def test_an_open_address_without_credentials_is_refused_and_told_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = here("engine", "serve", "--host", "0.0.0.0", "--port", "0")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("tablewright: refusing to listen on 0.0.0.0 without credentials")
     assert "--credentials FILE" in ran.err
@@ -118,7 +121,7 @@ def test_with_credentials_only_their_keys_get_in(tmp_path: Path) -> None:
 
 
 def test_a_credentials_file_that_cannot_be_used_is_a_misuse(tmp_path: Path) -> None:
-    ran = tablewright("engine", "serve", "--credentials", tmp_path / "none.ini", cwd=tmp_path)
+    ran = here("engine", "serve", "--memory", "--credentials", tmp_path / "none.ini")
     assert ran.code == 2
     assert "none.ini: cannot be read" in ran.err
 
@@ -126,14 +129,14 @@ def test_a_credentials_file_that_cannot_be_used_is_a_misuse(tmp_path: Path) -> N
 def test_a_taken_port_is_a_misuse(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        ran = tablewright("engine", "serve", "--memory", "--port", str(port))
+        ran = here("engine", "serve", "--memory", "--port", str(port))
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"tablewright: cannot listen on 127.0.0.1 port {port}: ")
 
 
 def test_a_store_that_is_open_elsewhere_is_a_misuse(tmp_path: Path) -> None:
     with served("--data", tmp_path):
-        ran = tablewright("engine", "serve", "--port", "0", "--data", tmp_path)
+        ran = here("engine", "serve", "--port", "0", "--data", tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert "is open" in ran.err
 
@@ -148,13 +151,13 @@ def test_a_directory_of_something_else_is_a_misuse(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("port", ["-1", "65536", "http"])
 def test_a_port_that_is_none_is_a_misuse(port: str) -> None:
-    ran = tablewright("engine", "serve", "--memory", f"--port={port}")
+    ran = here("engine", "serve", "--memory", f"--port={port}")
     assert ran.code == 2
     assert "must be a port number from 0 to 65535" in ran.err
 
 
 def test_memory_and_a_directory_exclude_each_other(tmp_path: Path) -> None:
-    ran = tablewright("engine", "serve", "--memory", "--data", tmp_path)
+    ran = here("engine", "serve", "--memory", "--data", tmp_path)
     assert ran.code == 2
     assert "not allowed with" in ran.err
 
@@ -188,7 +191,7 @@ def test_expired_items_are_swept_as_often_and_as_late_as_asked(tmp_path: Path) -
     ],
 )
 def test_a_period_or_a_lag_that_makes_no_sense_is_refused(option: str, text: str, words: str) -> None:
-    refused = tablewright("engine", "serve", f"{option}={text}")
+    refused = here("engine", "serve", f"{option}={text}")
     assert refused.code == 2
     assert words in refused.err
 
@@ -197,7 +200,7 @@ def test_a_period_or_a_lag_that_makes_no_sense_is_refused(option: str, text: str
 def test_a_store_of_another_region_is_not_served(tmp_path: Path, further: tuple[str, ...]) -> None:
     with Engine.open(tmp_path, region="eu-west-1", durability="relaxed") as engine:
         engine.call("CreateTable", PETS)
-    ran = tablewright("engine", "serve", "--port", "0", "--data", tmp_path, *further)
+    ran = here("engine", "serve", "--port", "0", "--data", tmp_path, *further)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
         f"tablewright: the store in {tmp_path} is eu-west-1's, not us-east-1's: `engine serve --region eu-west-1` "
@@ -205,7 +208,7 @@ def test_a_store_of_another_region_is_not_served(tmp_path: Path, further: tuple[
     )
     with served("--data", tmp_path, "--region", "eu-west-1", *further) as (line, _):
         assert boto(url_in(line), region="eu-west-1").list_tables()["TableNames"] == ["pets"]
-    assert tablewright("db", "verify", tmp_path).out == "OK\n"
+    assert here("db", "verify", tmp_path).out == "OK\n"
 
 
 def test_an_empty_store_takes_any_region(tmp_path: Path) -> None:
@@ -219,6 +222,6 @@ def test_an_empty_store_takes_any_region(tmp_path: Path) -> None:
 def test_everything_is_not_served_from_a_store_of_another_region(tmp_path: Path) -> None:
     with Engine.open(tmp_path, region="eu-west-1", durability="relaxed") as engine:
         engine.call("CreateTable", PETS)
-    ran = tablewright("serve", "--port", "0", "--no-dynamodb", "--data", tmp_path)
+    ran = here("serve", "--port", "0", "--no-dynamodb", "--data", tmp_path)
     assert ran.code == 2
     assert f"the store in {tmp_path} is eu-west-1's, not us-east-1's" in ran.err

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.command import Ran, here
 from tests.systems.travel.talk import sign_up
 
-from tablewright.app.backups import environment_of
+from tablewright.app.copies.backups import environment_of
 from tablewright.app.systems import SYSTEMS
 from tablewright.client import embedded
 from tablewright.engine import Engine

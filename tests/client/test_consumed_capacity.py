@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.client.ways import keyed, put
 
 from tablewright import Engine
-from tablewright.client import IndexUnits, Units, embedded, total_units, units_of
+from tablewright.client import Units, embedded, units_of
 
 
 def test_a_plain_figure_is_read_or_write_by_its_verb() -> None:
@@ -15,7 +14,7 @@ def test_a_plain_figure_is_read_or_write_by_its_verb() -> None:
     assert units_of("UpdateItem", answer) == (Units("pets", write=2.5),)
 
 
-def test_indexes_have_their_share_of_the_whole() -> None:
+def test_the_units_of_indexes_are_part_of_the_whole() -> None:
     told = {
         "TableName": "pets",
         "CapacityUnits": 6.0,
@@ -24,9 +23,7 @@ def test_indexes_have_their_share_of_the_whole() -> None:
         "GlobalSecondaryIndexes": {"by-owner": {"CapacityUnits": 3.0}},
     }
     (units,) = units_of("PutItem", {"ConsumedCapacity": told})
-    assert units == Units(
-        "pets", write=6.0, by_index={"by-age": IndexUnits(write=2.0), "by-owner": IndexUnits(write=3.0)}
-    )
+    assert units == Units("pets", write=6.0)
 
 
 def test_a_replayed_transaction_costs_reads(engine: Engine) -> None:
@@ -44,17 +41,3 @@ def test_a_replayed_transaction_costs_reads(engine: Engine) -> None:
 def test_an_answer_that_says_nothing_costs_nothing(engine: Engine) -> None:
     assert units_of("GetItem", embedded(engine)("GetItem", keyed("rex"))) == ()
     assert units_of("ListTables", {"ConsumedCapacity": {"TableName": "x"}}) == ()
-
-
-def test_units_add_up_table_by_table_and_index_by_index() -> None:
-    some = [
-        Units("pets", read=1.0, by_index={"a": IndexUnits(read=0.5)}),
-        Units("toys", write=1.0),
-        Units("pets", write=2.0, by_index={"a": IndexUnits(write=1.0), "b": IndexUnits(write=0.5)}),
-    ]
-    assert total_units(some) == {
-        "pets": Units("pets", 1.0, 2.0, {"a": IndexUnits(0.5, 1.0), "b": IndexUnits(0.0, 0.5)}),
-        "toys": Units("toys", write=1.0),
-    }
-    with pytest.raises(ValueError, match="cannot be added"):
-        some[0] + some[1]

@@ -15,7 +15,6 @@ from tablewright.client import (
     batch_get,
     batch_write,
     pages,
-    total_units,
     transact_get,
     transact_write,
     units_of,
@@ -120,10 +119,10 @@ def test_of_two_writes_to_one_item_in_a_batch_the_later_one_wins(call: Call) -> 
     assert call("Scan", {"TableName": "pets", "Select": "COUNT"})["Count"] == 31
 
 
-def test_a_batch_reads_a_key_given_twice_once_and_shows_only_what_was_asked(call: Call) -> None:
-    call("PutItem", put("rex", age={"N": "3"}, name={"S": "Rex"}))
-    read = batch_get(call, {"pets": [keyed("rex")["Key"]] * 2}, projection="#n", names={"#n": "name"})
-    assert read.items == (("pets", {"name": {"S": "Rex"}}),)
+def test_a_batch_reads_a_key_given_twice_once(call: Call) -> None:
+    call("PutItem", put("rex", name={"S": "Rex"}))
+    read = batch_get(call, {"pets": [keyed("rex")["Key"]] * 2})
+    assert read.items == (("pets", {"pk": {"S": "rex"}, "name": {"S": "Rex"}}),)
 
 
 def test_a_transaction_does_all_or_nothing_and_says_which_action_was_at_fault(call: Call) -> None:
@@ -146,13 +145,6 @@ def test_a_transaction_does_all_or_nothing_and_says_which_action_was_at_fault(ca
     assert transact_get(call, [keyed("rex"), keyed("tom")]) == [None, {"pk": {"S": "tom"}}]
 
 
-def test_a_transaction_with_a_token_is_done_once(call: Call) -> None:
-    count = {"UpdateExpression": "ADD visits :one", "ExpressionAttributeValues": {":one": {"N": "1"}}}
-    for _ in range(2):
-        transact_write(call, [{"Update": {**keyed("rex"), **count}}], token="the-same")
-    assert call("GetItem", keyed("rex"))["Item"]["visits"] == {"N": "1"}
-
-
 def test_the_same_item_twice_in_a_transaction_is_refused_before_it_is_sent(call: Call) -> None:
     log: list[Any] = []
     with pytest.raises(TransactionImpossible, match=r"actions 0 and 1 .* same item of pets"):
@@ -160,7 +152,7 @@ def test_the_same_item_twice_in_a_transaction_is_refused_before_it_is_sent(call:
     assert log == []
 
 
-def test_units_are_read_from_answers_and_add_up(call: Call) -> None:
+def test_units_are_read_from_answers(call: Call) -> None:
     wish = {"ReturnConsumedCapacity": "TOTAL"}
     spent = [
         *units_of("PutItem", call("PutItem", {**put("rex"), **wish})),
@@ -168,5 +160,4 @@ def test_units_are_read_from_answers_and_add_up(call: Call) -> None:
         *units_of("Scan", call("Scan", {"TableName": "pets", **wish})),
         *units_of("PutItem", call("PutItem", put("rex"))),
     ]
-    total = total_units(spent)["pets"]
-    assert (total.read, total.write) == (1.0, 1.0)
+    assert (sum(one.read for one in spent), sum(one.write for one in spent)) == (1.0, 1.0)

@@ -83,5 +83,7 @@ def test_a_connection_is_kept_as_the_server_says(head: bytes, keeps_open: bool) 
     assert read(head + b"Content-Length: 0\r\n\r\n").keep_alive is keeps_open
 
 
-def test_a_server_that_says_more_than_it_was_asked_is_not_listened_to_further() -> None:
-    assert not read(PLAIN + b"HTTP/1.1 200").keep_alive
+@pytest.mark.parametrize("more", [b"HTTP/1.1 200", PLAIN, b"\0garbage"])
+def test_a_server_that_says_more_than_it_was_asked_is_not_listened_to_further(more: bytes) -> None:
+    answer = read(PLAIN + more)
+    assert (answer.body, answer.keep_alive) == (b"hello", False)

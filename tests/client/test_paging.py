@@ -16,12 +16,6 @@ def test_a_page_nobody_asks_for_is_not_fetched() -> None:
     assert len(asked) == 1
 
 
-def test_a_walk_ends_after_as_many_pages_as_were_wanted() -> None:
-    call, asked = scripted({"LastEvaluatedKey": START}, {"LastEvaluatedKey": START, "Items": []})
-    last = list(pages(call, "Query", {}, most=2))[-1]
-    assert (last["LastEvaluatedKey"], len(asked)) == (START, 2)
-
-
 def test_an_empty_page_is_not_the_end() -> None:
     call, _ = scripted({"Items": [], "LastEvaluatedKey": START}, {"Items": [1]})
     assert [page["Items"] for page in pages(call, "Scan", {})] == [[], [1]]

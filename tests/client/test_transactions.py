@@ -29,8 +29,8 @@ def cancelled(*codes: str) -> CallRefused:
 def test_a_transaction_only_others_were_in_the_way_of_is_tried_again(naps: Naps) -> None:
     busy = cancelled("TransactionConflict", "None", "ThrottlingError")
     call, asked = scripted(busy, busy, {})
-    transact_write(call, ACTIONS, "token", world=world(), retries=naps.retries())
-    assert [request["ClientRequestToken"] for request in asked] == ["token"] * 3
+    transact_write(call, ACTIONS, world=world(), retries=naps.retries())
+    assert asked == [{"TransactItems": ACTIONS}] * 3
     assert naps.taken == [0.025, 0.05]
 
 

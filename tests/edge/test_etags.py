@@ -11,9 +11,9 @@ from tablewright.edge.etags import Version, etag, if_match, mark, public_cache, 
 from tablewright.edge.problems import Problem
 
 
-def refusal(header: str | None, current: Version | None, *, required: bool = False) -> Problem | None:
+def refusal(header: str | None, current: Version | None) -> Problem | None:
     try:
-        if_match(header, current, required=required)
+        if_match(header, current)
     except Problem as problem:
         return problem
     return None
@@ -48,12 +48,6 @@ def test_nothing_matches_what_is_not_there(header: str) -> None:
     found = refusal(header, None)
     assert found is not None
     assert (found.status, found.headers) == (412, {})
-
-
-def test_a_write_that_must_name_its_version_is_told_so() -> None:
-    found = refusal(None, 7, required=True)
-    assert found is not None
-    assert (found.status, found.code) == (428, "PRECONDITION_REQUIRED")
 
 
 @pytest.mark.parametrize("header", ["7", '"7', '7"', '"7" "8"', "*, *", 'w/"7"'])

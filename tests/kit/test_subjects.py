@@ -107,6 +107,11 @@ def chips_of(*, owner: str) -> None:
     """The chips of an owner's pets."""
 
 
+@CLINIC.query(visits, bills, pk="OWNER#{owner}", others=True)
+def everything_of(*, owner: str) -> None:
+    """Whatever lies in the partition of an owner."""
+
+
 @CLINIC.query(referrals, on=by_vet, pk="OF#{owner}")
 def referrals_of(*, owner: str) -> None:
     """What other clinics said of an owner."""
@@ -258,6 +263,18 @@ def test_a_second_erasure_adds_to_the_certificate(clinic: Clinic) -> None:
 def test_some_parts_can_be_erased_first(clinic: Clinic) -> None:
     assert clinic.subject.erase("ana", "chip", "picture").erased == {"chip": 1, "picture": 2}
     assert len(clinic.subject.export("ana")["visits"]) == 30
+
+
+def test_what_lies_in_a_partition_that_is_deleted_whole_goes_with_it(clinic: Clinic) -> None:
+    parts: tuple[Part[str, Any], ...] = (
+        Part(visits_of, "visits", only=lambda _, visit: visit.day < "2024-01-03"),
+        Part(referrals_of, "referrals"),
+        Part(everything_of, hidden="listed by its entities"),
+    )
+    subject = Subject("owner", clinic.store, lambda id: id, parts, clinic.erased)
+    assert len(subject.export("ana")["visits"]) == 2
+    # The owner, 30 visits, a bill and a chip.
+    assert subject.erase("ana").erased == {"referral": 2, "everything_of": 33}
 
 
 # --- the list ---

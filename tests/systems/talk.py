@@ -6,15 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Generic, TypeVar
+from dataclasses import replace
+from typing import Any, Generic, TypeVar, cast
 
 import httpx
 from fastapi import APIRouter
 
-from tablewright.edge import Issuer, make_app, serving_app
+from tablewright.edge import Issuer, RateLimiter, make_app, principal, serving_app
 from tablewright.edge.problems import Translations
 from tablewright.edge.routes import MountedRouter
 from tablewright.testing import Clock
+from tablewright.world import real_world
 
 R = TypeVar("R")
 By = TypeVar("By")
@@ -58,31 +60,77 @@ class Caller(ABC, Generic[By]):
         return self.ask("DELETE", path, **more)
 
 
+class Stage:
+    """A system's API, served once for many tests: in each of them it is about the service of that test.
+
+    To describe its routes to FastAPI is most of what it takes to serve an API.
+    """
+
+    def __init__(self) -> None:
+        self._shown: Mapping[str, Any] | None = None
+        self.url = ""
+
+    def get(self, name: str, *path: str) -> Any:
+        """What is shown, or something of it."""
+        assert self._shown is not None, "a request came when no test was using the API"
+        found = self._shown[name]
+        for step in path:
+            found = getattr(found, step)
+        return found
+
+    @property
+    def is_shown(self) -> bool:
+        return self._shown is not None
+
+    @contextmanager
+    def showing(self, service: Any, clock: Clock, issuer: Issuer, name: str) -> Iterator[httpx.Client]:
+        """A client of the API while it is about this service; its limits go by the clock that can be moved."""
+        buckets = RateLimiter(clock=lambda: clock.now().timestamp())
+        verifier = issuer.verifier([name])
+        self._shown = {"service": service, "clock": clock, "verifier": verifier, "buckets": buckets}
+        limits = httpx.Limits(max_connections=64, max_keepalive_connections=64)
+        with httpx.Client(base_url=self.url, trust_env=False, timeout=60, limits=limits) as client:
+            yield client
+        self._shown = None
+
+
+class StandIn:
+    """Stands for something of the stage, which is looked up when it is used; before that, so do its members."""
+
+    def __init__(self, stage: Stage, *path: str) -> None:
+        self._stage, self._path = stage, path
+
+    def __getattr__(self, name: str) -> Any:
+        if self._stage.is_shown:
+            return getattr(self._stage.get(*self._path), name)
+        return StandIn(self._stage, *self._path, name)
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return self._stage.get(*self._path)(*given, **named)
+
+
 @contextmanager
-def served(
+def staged(
     name: str,
-    routes: APIRouter,
+    router: Callable[..., APIRouter],
     translations: Translations,
-    clock: Clock,
-    issuer: Issuer,
     streamed: Mapping[str, int] | None = None,
-) -> Iterator[httpx.Client]:
+) -> Iterator[Stage]:
     """A system's routes below its name, served; logins are for that name. `streamed` are paths below it."""
-    below = MountedRouter(f"/{name}", routes, (name,))
+    stage = Stage()
+    service, verifier, buckets = (StandIn(stage, it) for it in ("service", "verifier", "buckets"))
+    world = replace(real_world(), now=lambda: stage.get("clock").now())
+    below = MountedRouter(f"/{name}", router(service, principal(), buckets=buckets), (name,))
     app = make_app(
         name,
-        clock.world(),
-        verifier=issuer.verifier([name]),
+        world,
+        verifier=cast(Any, verifier),
         routers=[below],
         translations=translations,
         streamed_bodies={f"/{name}{path}": most for path, most in (streamed or {}).items()},
     )
-    limits = httpx.Limits(max_connections=64, max_keepalive_connections=64)
-    with (
-        serving_app(app) as url,
-        httpx.Client(base_url=url, trust_env=False, timeout=60, limits=limits) as client,
-    ):
-        yield client
+    with serving_app(app) as stage.url:
+        yield stage
 
 
 def refused(response: httpx.Response) -> tuple[int, str]:

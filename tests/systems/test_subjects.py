@@ -58,7 +58,7 @@ def test_d14_every_entity_with_personal_data_is_exported_or_says_why_not(
         shape.tag
         for part in parts(found)
         for shape in part.entities
-        if isinstance(part, Left) or (isinstance(part, Part) and (part.name or part.hidden))
+        if isinstance(part, Left) or part.hidden or (isinstance(part, Part) and part.name)
     }
     assert personal(design).keys() - reached == set()
 
@@ -68,44 +68,32 @@ def test_d14_every_entity_with_personal_data_is_erased_or_says_why_it_is_kept(
 ) -> None:
     design, found = subjects
     reached = {shape.tag for part in parts(found) for shape in part.entities}
-    whole = {_partition(part) for part in parts(found) if isinstance(part, Part) and part.within is None}
+    whole = {part.place[:2] for part in parts(found) if isinstance(part, Part) and part.is_whole}
     reached |= {
         tag for tag, shape in personal(design).items() if (shape.table.name, _bare(shape.pk.text)) in whole
     }
     assert personal(design).keys() - reached == set()
 
 
-def test_what_goes_with_a_partition_lies_in_one_that_is_erased_whole(
+def test_what_is_kept_or_redacted_does_not_lie_in_a_partition_that_is_deleted_whole(
     subjects: tuple[Design, list[Subject[Any]]],
 ) -> None:
-    _, found = subjects
-    for part in parts(found):
-        if isinstance(part, Part) and part.within is not None:
-            assert part.pattern.plan.index is None
-            assert not part.within.plan.sk, "only a whole partition is cleared"
-            assert {_bare(shape.pk.text) for shape in part.entities} == {_bare(part.within.plan.pk[0].text)}
-            assert any(
-                isinstance(one, Part) and one.pattern is part.within and one.within is None and not one.only
-                for one in parts(found)
-            ), part.pattern
+    for subject in subjects[1]:
+        found = [part for part in subject.parts if isinstance(part, Part)]
+        whole = {part.place for part in found if part.is_whole}
+        stays = {part.place for part in found if (part.keep or part.redact) and not part.pattern.plan.index}
+        assert whole & stays == set()
 
 
 def test_every_part_is_exported_or_says_why_not_and_a_reason_is_a_sentence(
     subjects: tuple[Design, list[Subject[Any]]],
 ) -> None:
     for part in parts(subjects[1]):
+        reasons = [part.reason if isinstance(part, Left) else part.hidden]
         if isinstance(part, Part):
             assert bool(part.name) != bool(part.hidden), part.pattern
-            reasons = [reason for reason in (part.hidden, part.keep) if reason]
-        else:
-            reasons = [part.reason] if isinstance(part, Left) else []
-        assert all(len(reason.split()) >= 3 for reason in reasons), reasons
-
-
-def _partition(part: Part[Any, Any]) -> tuple[str, str]:
-    plan = part.pattern.plan
-    is_whole = plan.kind == "query" and plan.index is None and not plan.sk and part.only is None
-    return (plan.table.name, _bare(plan.pk[0].text)) if is_whole else ("", "")
+            reasons.append(part.keep)
+        assert all(len(reason.split()) >= 3 for reason in reasons if reason), reasons
 
 
 def _bare(template: str) -> str:

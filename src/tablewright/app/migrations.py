@@ -13,7 +13,7 @@ import threading
 from datetime import timedelta
 from functools import partial
 
-from tablewright.app.backups import environment_of
+from tablewright.app.copies.backups import environment_of
 from tablewright.client import Call, CallRefused
 from tablewright.kit.jobs import Follower, Job
 from tablewright.kit.system import System

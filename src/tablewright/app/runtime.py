@@ -22,21 +22,21 @@ from typing import Any
 
 from tablewright.app import logins
 from tablewright.app.accounts import Accounts
-from tablewright.app.backups import backup_job, environment_of
 from tablewright.app.code_login import CodeLogin, SignedIn
+from tablewright.app.copies.backups import backup_job, environment_of
 from tablewright.app.copies.job import Copying, advice_of, copies_job, moved_advice, tables_to_copy
 from tablewright.app.copies.store import CopiesUnusable, CopyPlace, is_new, made_ready, place_of
 from tablewright.app.copies.store_id import has_id, kept_id
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import app_design as own_design
 from tablewright.app.mail import Directory, Mail, Way
+from tablewright.app.manual_jobs import Works
 from tablewright.app.migrations import make_tables, migration_work, names_of, tables_of
 from tablewright.app.people import THE_ENGINEER, everybody
 from tablewright.app.progress import silent
 from tablewright.app.schedule import Schedule
 from tablewright.app.systems import SYSTEMS
 from tablewright.app.token_secret import kept_secret, new_secret
-from tablewright.app.work import Works
 from tablewright.client import Call, embedded
 from tablewright.design import Design
 from tablewright.edge import Issuer, Principal, Verifier

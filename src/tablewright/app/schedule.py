@@ -3,7 +3,7 @@
 The last run of a job is stored, so a daily job is daily however often the app is restarted; a run is claimed before it
 starts, so two processes on one database do not both run it.
 Must hold: a job that fails is logged, runs again at its next time, and affects nothing else; close() ends every thread.
-Elsewhere: what a job is (kit/jobs.py), which there are (each system's jobs.py), work that people ask for (work.py).
+Elsewhere: what a job is (kit/jobs.py), which there are (a system's jobs.py), jobs that people start (manual_jobs.py).
 """
 
 import logging

@@ -22,10 +22,10 @@ from tablewright.app.designs.mail import add_mail
 from tablewright.app.home import home_router, root_router
 from tablewright.app.identity import as_of_now, identity_of
 from tablewright.app.mail import Directory
+from tablewright.app.manual_job_pages import work_router
 from tablewright.app.problem_pages import problems_router
 from tablewright.app.runtime import Runtime
 from tablewright.app.sign_in import account_door_router, sign_in_router, staff_door_router
-from tablewright.app.work_pages import work_router
 from tablewright.design import KeyTextUnusable
 from tablewright.edge import SessionCookie, make_app, principal
 from tablewright.edge.identity.guards import FindPrincipal

@@ -30,7 +30,7 @@ def add_server_options(parser: argparse.ArgumentParser, default_port: int) -> No
 
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
-    """How soon expired items are deleted, throttling, and the buckets."""
+    """How soon expired items are deleted, throttling, the buckets, and further regions."""
     parser.add_argument(
         "--ttl-seconds",
         type=positive_seconds,
@@ -56,6 +56,14 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="the directory of the buckets for exports and imports (default: buckets in the store); s3: for "
         "Amazon S3, s3:URL for an S3-compatible endpoint",
+    )
+    parser.add_argument(
+        "--also-region",
+        action="append",
+        default=[],
+        metavar="REGION",
+        help="a further region with its own store below the first, in which tables can have replicas; a request's "
+        "signature selects it; can be repeated",
     )
 
 

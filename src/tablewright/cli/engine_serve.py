@@ -39,14 +39,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="accept the text of FILE as a bearer token for /metrics, instead of a signature",
     )
     parser.add_argument("--region", default="us-east-1", help="the region (default: %(default)s)")
-    parser.add_argument(
-        "--also-region",
-        action="append",
-        default=[],
-        metavar="REGION",
-        help="a further region with its own store below the first, selected by the region in a request's signature; "
-        "can be repeated",
-    )
 
 
 def run(given: argparse.Namespace) -> int:

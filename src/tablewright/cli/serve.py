@@ -28,13 +28,13 @@ from tablewright.edge import run as run_app
 from tablewright.edge.connections import raise_file_limit
 from tablewright.edge.json_logs import log_as_json
 from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreInUse
+from tablewright.kit.keyring import SecretUnusable as KeyringUnusable
+from tablewright.kit.keyring_check import SecretsAreOthers
 from tablewright.kit.objects.settings import ObjectsUnusable
 from tablewright.kit.system import System
 from tablewright.mapping import TableDiffers
 from tablewright.systems.parental.cache import CacheMistake
 from tablewright.systems.travel.account.apple import AppleSettingsUnusable
-from tablewright.systems.travel.account.keyring import SecretUnusable as TravelSecretUnusable
-from tablewright.systems.travel.account.keyring_check import SecretsAreOthers
 from tablewright.wire import CannotListen as CannotListenThere
 from tablewright.wire.server import is_loopback
 
@@ -45,7 +45,7 @@ with --name. With --only, one system is served alone: its pages (/ leads there),
 tablewright serve
 tablewright serve --only portal --port 9000 --no-dynamodb --memory"""
 ERRORS = (
-    CacheMistake, CopiesUnusable, ObjectsUnusable, AppleSettingsUnusable, SecretsAreOthers, TravelSecretUnusable,
+    CacheMistake, CopiesUnusable, ObjectsUnusable, AppleSettingsUnusable, SecretsAreOthers, KeyringUnusable,
     DemoIsForThisMachine, SecretUnusable, MailMistake, StoreInUse, NotAStore, BucketsUnknown, RegionsMistake,
     TableDiffers,
 )  # fmt: skip
@@ -129,13 +129,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="faults: errors only, as text; json: errors and a line per request (default: %(default)s)",
     )
     add_engine_options(parser)
-    parser.add_argument(
-        "--also-region",
-        action="append",
-        default=[],
-        metavar="REGION",
-        help="a further region in which tables can have replicas; can be repeated",
-    )
     parser.add_argument(
         "--copies",
         metavar="DIR",

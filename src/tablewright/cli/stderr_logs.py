@@ -4,7 +4,8 @@ Must hold: of an exception only the type and the source lines are logged; its me
 """
 
 import logging
-import traceback
+
+from tablewright.engine.errors import fault
 
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
@@ -13,12 +14,11 @@ class EventFormatter(logging.Formatter):
     """`WARNING tablewright.wire: request failed verb=Scan mistake=KeyError`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        fields = "".join(f" {name}={value}" for name, value in vars(record).items() if name not in _OWN)
-        if record.exc_info and record.exc_info[0] is not None:
-            frames = reversed(traceback.extract_tb(record.exc_info[2]))
-            where = " < ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames)
-            fields += f" mistake={record.exc_info[0].__name__} where={where}"
-        return f"{record.levelname} {record.name}: {record.getMessage()}{fields}"
+        fields = {name: value for name, value in vars(record).items() if name not in _OWN}
+        if record.exc_info and record.exc_info[1] is not None:
+            fields |= fault(record.exc_info[1])
+        shown = "".join(f" {name}={value}" for name, value in fields.items())
+        return f"{record.levelname} {record.name}: {record.getMessage()}{shown}"
 
 
 def log_to_stderr() -> None:

@@ -136,24 +136,17 @@ def _open_store(given: argparse.Namespace) -> Iterator[Target]:
 @contextmanager
 def _open_endpoint(given: argparse.Namespace) -> Iterator[Target]:
     is_own_server = given.endpoint is not None and not is_aws(given.endpoint)
-    region = (
-        given.region or _environment_region() or (REGION if is_own_server and not given.profile else None)
-    )
-    if given.profile or _environment_has_keys() or not is_own_server:
+    region = given.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if region is None and is_own_server and not given.profile:
+        region = REGION
+    has_keys = os.environ.get("AWS_ACCESS_KEY_ID") or os.environ.get("AWS_PROFILE")
+    if given.profile or has_keys or not is_own_server:
         call = HttpCall.resolve(region, given.endpoint, given.profile)
     else:
         # A server without --credentials accepts any keys; one with credentials answers that these are wrong.
         call = HttpCall(given.endpoint, region or REGION, Credentials("any", "any"))
     with call:
         yield Target(call, call.endpoint)
-
-
-def _environment_has_keys() -> bool:
-    return any(os.environ.get(name) for name in ("AWS_ACCESS_KEY_ID", "AWS_PROFILE"))
-
-
-def _environment_region() -> str | None:
-    return os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
 
 
 def is_aws(endpoint: str) -> bool:

@@ -22,7 +22,7 @@ from tablewright.client.call import (
     RequestUnsendable,
 )
 from tablewright.client.connection_pool import ConnectionsClosed, Timeouts
-from tablewright.client.consumed_capacity import IndexUnits, Units, total_units, units_of
+from tablewright.client.consumed_capacity import Units, units_of
 from tablewright.client.endpoint import EndpointUnusable
 from tablewright.client.http import HttpCall
 from tablewright.client.paging import pages
@@ -50,8 +50,8 @@ else:
 
 __all__ = [
     "ONCE", "Action", "AnswerNotUnderstood", "BatchRead", "BatchStopped", "Call", "CallFailed", "CallRefused",
-    "ConnectionsClosed", "Credentials", "CredentialsUnusable", "EndpointUnusable", "HttpCall", "IndexUnits",
+    "ConnectionsClosed", "Credentials", "CredentialsUnusable", "EndpointUnusable", "HttpCall",
     "NoAnswer", "NotResolved", "Reason", "RegionUnusable", "RequestUnsendable", "Retries", "Timeouts",
     "TransactionImpossible", "TransactionRefused", "Units", "batch_get", "batch_write", "embedded", "pages",
-    "retrying", "through_boto3", "total_units", "transact_get", "transact_write", "units_of",
+    "retrying", "through_boto3", "transact_get", "transact_write", "units_of",
 ]  # fmt: skip

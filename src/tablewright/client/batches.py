@@ -53,17 +53,11 @@ def batch_get(
     keys: Mapping[str, Iterable[Mapping[str, Any]]],
     *,
     consistent: bool = False,
-    projection: str | None = None,
-    names: Mapping[str, str] | None = None,
     world: World | None = None,
     retries: Retries | None = None,
 ) -> BatchRead:
     """The items under `keys`, by table; a key that is given twice is read once."""
     settings: Json = {"ConsistentRead": True} if consistent else {}
-    if projection is not None:
-        settings["ProjectionExpression"] = projection
-    if names:
-        settings["ExpressionAttributeNames"] = dict(names)
     found: list[tuple[str, Json]] = []
 
     def send(chunk: list[Entry]) -> list[Entry]:

@@ -83,21 +83,11 @@ class HttpCall:
 
     @classmethod
     def resolve(
-        cls,
-        region: str | None = None,
-        endpoint: str | None = None,
-        profile: str | None = None,
-        *,
-        world: World | None = None,
-        timeouts: Timeouts | None = None,
-        retries: Retries | None = None,
-        pool_size: int = 10,
+        cls, region: str | None = None, endpoint: str | None = None, profile: str | None = None
     ) -> Self:
         """Region, endpoint and credentials from where boto3 finds them; raises NotResolved."""
         url, region, credentials, tls = aws_config.resolve(region, endpoint, profile)
-        return cls(
-            url, region, credentials, world=world, timeouts=timeouts, retries=retries, pool_size=pool_size, tls=tls
-        )  # fmt: skip
+        return cls(url, region, credentials, tls=tls)
 
     def __call__(self, verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         if not (verb.isascii() and verb.isalnum()):

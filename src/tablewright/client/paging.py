@@ -18,20 +18,15 @@ _CURSORS = {
 _USUAL = ("LastEvaluatedKey", "ExclusiveStartKey")
 
 
-def pages(
-    call: Call, verb: str, request: Mapping[str, Any], *, most: int | None = None
-) -> Iterator[dict[str, Any]]:
-    """The answers of Query, Scan or one of the lists until the last, or `most` of them.
+def pages(call: Call, verb: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The answers of Query, Scan or one of the lists until the last.
 
-    A page may be empty and not the last, if a filter matched nothing. If `most` ended the iteration, the last page
-    still has its LastEvaluatedKey.
+    A page may be empty and not the last, if a filter matched nothing.
     """
     end, start = _CURSORS.get(verb, _USUAL)
     next_request = {name: value for name, value in request.items() if name != start or value is not None}
-    count = 0
-    while most is None or count < most:
+    while True:
         page = call(verb, next_request)
-        count += 1
         yield page
         after = page.get(end)
         if not after:

@@ -58,23 +58,16 @@ class TransactionImpossible(CallFailed):
 def transact_write(
     call: Call,
     actions: Sequence[Action],
-    token: str | None = None,
     *,
     key_names: KeyNames | None = None,
     world: World | None = None,
     retries: Retries | None = None,
 ) -> None:
-    """Do all of `actions` or none.
-
-    `token` makes a repetition of the transaction a no-op for ten minutes. With `key_names` two Puts of one item are
-    refused here; without it the service refuses them.
-    """
+    """Do all of `actions` or none. With `key_names` two Puts of one item are refused here, else by the service."""
     _refuse_count(len(actions))
     known = _known_keys(actions, key_names)
     _refuse_duplicates([_item_of_write(action, known) for action in actions])
-    request: dict[str, Any] = {"TransactItems": list(actions)}
-    if token is not None:
-        request["ClientRequestToken"] = token
+    request = {"TransactItems": list(actions)}
     _with_retries(lambda: call("TransactWriteItems", request), world or real_world(), retries or Retries())
 
 

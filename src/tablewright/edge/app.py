@@ -4,7 +4,7 @@ The middleware, outermost first: request id and log line, HEAD, page headers, co
 bodies, routes.
 Must hold: a server that stops answers the requests it has accepted. Only the proxies that were named may set the
 caller's address.
-Elsewhere: each middleware (request_ids.py, security.py, problems.py, request_bodies.py), routers (routes.py).
+Elsewhere: each middleware (request_ids.py, security.py, csrf.py, problems.py, request_bodies.py), routers (routes.py).
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from tablewright.edge.access import describe_access
 from tablewright.edge.compression import Compression, StaticContent
 from tablewright.edge.connections import ConnectionLimits, Connections, TimedProtocol, limits_of_this_process
+from tablewright.edge.csrf import SameOrigin
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.edge.head_requests import HeadRequests
 from tablewright.edge.health import Check, health_router
@@ -32,8 +33,8 @@ from tablewright.edge.problems import RESPONSES, Translations, install
 from tablewright.edge.query_parameters import only_known_parameters
 from tablewright.edge.request_bodies import BODY_BYTES, HELD_BYTES, BodyLimit
 from tablewright.edge.request_ids import RequestIds
-from tablewright.edge.routes import MountedRouter
-from tablewright.edge.security import LOOPBACK_HOSTS, PAGE_HEADERS, Hosts, PageHeaders, SameOrigin
+from tablewright.edge.routes import MountedRouter, pass_over_elsewhere
+from tablewright.edge.security import LOOPBACK_HOSTS, Hosts, PageHeaders
 from tablewright.edge.unusable_keys import refuse_unusable_values
 from tablewright.signals import exit_on_signal, stop_on_signal
 from tablewright.world import World
@@ -53,14 +54,11 @@ def make_app(
     translations: Translations | None = None,
     unusable: tuple[type[Exception], ...] = (),
     hosts: Collection[str] = LOOPBACK_HOSTS,
-    trusted_origins: Collection[str] = (),
     body_bytes: int = BODY_BYTES,
     larger_bodies: Mapping[str, int] | None = None,
     streamed_bodies: Mapping[str, int] | None = None,
     held_bytes: int = HELD_BYTES,
-    headers: Mapping[str, str] = PAGE_HEADERS,
     version: str = "1",
-    openapi_url: str | None = "/openapi.json",
     lifespan: Any = None,
 ) -> FastAPI:
     """An app with all middleware around its routers. `hosts` are its host names, by default those of this machine.
@@ -81,20 +79,20 @@ def make_app(
             # APIs refuse unknown parameters; pages have no tags.
             strict = [Depends(only_known_parameters)] if each.tags else []
             app.include_router(each.router, prefix=each.path, tags=[*each.tags], dependencies=strict)
+            pass_over_elsewhere(each.router, each.path)
         else:
             app.include_router(each)
-    if openapi_url is not None:
-        _describe(app, openapi_url)
+    _describe(app, "/openapi.json")
     # Each added middleware goes around those before it.
     app.add_middleware(
         BodyLimit, most=body_bytes, larger=larger_bodies, streamed=streamed_bodies, held_bytes=held_bytes
     )
-    app.add_middleware(SameOrigin, trusted=trusted_origins)
+    app.add_middleware(SameOrigin)
     app.add_middleware(Hosts, allowed=hosts)
     install(app, {CallerError: problem_for, **(translations or {})})
     refuse_unusable_values(app, unusable)
     app.add_middleware(Compression)
-    app.add_middleware(PageHeaders, headers=headers)
+    app.add_middleware(PageHeaders)
     app.add_middleware(HeadRequests)
     app.add_middleware(RequestIds, world=world)
     return app

@@ -4,7 +4,7 @@ Must hold: a compressed response has its own tag (`"7-gzip"`), because a strong 
 ending in a request means the same version (etags.py). What never changes is compressed once (`StaticContent`).
 The length of a compressed response reveals repetitions in it (BREACH). An attack needs another site that makes our
 user's browser send many requests; our cookies are SameSite=Lax, so such requests come without the user's login. No page
-contains a token against forged requests (security.py needs none).
+contains a token against forged requests (csrf.py needs none).
 """
 
 import gzip

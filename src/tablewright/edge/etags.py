@@ -9,7 +9,7 @@ import re
 
 from fastapi import Request, Response
 
-from tablewright.edge.problems import Problem, bad_request, stale
+from tablewright.edge.problems import bad_request, stale
 
 Version = int | str
 PUBLIC_SECONDS = 60
@@ -44,12 +44,9 @@ def tags_in(header: str, *, weak: bool) -> list[str] | None:
     return tags
 
 
-def if_match(header: str | None, current: Version | None, *, required: bool = False) -> None:
+def if_match(header: str | None, current: Version | None) -> None:
     """Raise 412 STALE unless the caller has read the current version; `current` is None if nothing exists yet."""
     if header is None:
-        if required:
-            words = "Send If-Match with the ETag you read, so that no change is lost."
-            raise Problem(428, "PRECONDITION_REQUIRED", words)
         return
     tags = tags_in(header, weak=False)
     if current is None or (tags is not None and str(current) not in tags):

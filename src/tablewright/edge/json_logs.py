@@ -30,11 +30,7 @@ class JsonFormatter(logging.Formatter):
         fields = {name: value for name, value in vars(record).items() if name not in _OWN}
         if record.exc_info and record.exc_info[1] is not None:
             fields |= fault(record.exc_info[1])
-        return json.dumps(fields | line, default=_type_name, separators=(",", ":"))
-
-
-def _type_name(value: object) -> str:
-    return type(value).__name__
+        return json.dumps(fields | line, default=lambda value: type(value).__name__, separators=(",", ":"))
 
 
 def log_as_json(level: int = logging.INFO, stream: TextIO | None = None) -> None:

@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tablewright.edge.field_errors import broken_json, field_error, is_broken_json
+from tablewright.edge.field_errors import broken_json, field_error
 from tablewright.edge.request_ids import request_id_of
 from tablewright.engine.errors import fault
 
@@ -197,7 +197,7 @@ class Faults:
 
 def _invalid(error: RequestValidationError) -> Problem:
     errors = error.errors()
-    if is_broken_json(errors):
+    if any(error["type"] == "json_invalid" for error in errors):
         return bad_request("BAD_JSON", broken_json(errors[0]))
     field_errors = [field_error(each) for each in errors[:ERRORS_LISTED]]
     extra = {"errors": [each.as_json() for each in field_errors], "errorCount": len(errors)}

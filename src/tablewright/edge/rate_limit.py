@@ -96,17 +96,13 @@ def network_of(request: Request) -> str:
     return network_of_host(request.client.host if request.client else "unknown")
 
 
-def _anonymous() -> Principal:
-    return ANYONE
-
-
 def limit_rate(
     limiter: RateLimiter,
     name: str,
     *,
     per_minute: float,
     burst: int,
-    identity: Callable[..., Principal] = _anonymous,
+    identity: Callable[..., Principal] = lambda: ANYONE,
     key: Callable[[Request, Principal], str] = rate_limit_key,
 ) -> Callable[..., None]:
     """A dependency that answers 429 to a caller over the limit. With `identity=principal(...)` subjects are limited."""

@@ -19,7 +19,7 @@ from tablewright.engine.limits import (
     WARM_READ_UNITS,
     WARM_WRITE_UNITS,
 )
-from tablewright.engine.metrics.names import CONSUMED_WRITE, MetricKey
+from tablewright.engine.metrics.names import CONSUMED_READ, CONSUMED_WRITE, MetricKey
 from tablewright.engine.replication.group import Group, StampTable, group_from
 from tablewright.engine.storage.rows import RowReader, collections_name, index_name, table_name
 from tablewright.values import WrongJson
@@ -149,12 +149,13 @@ class Table:
     # (throughput/autoscaling_settings.py).
     scaling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # Worked out once, because every write asks: the index keys, alphabetically by index; how the key and the entries
-    # (by the index's number) are made; and the figure that a write adds to.
+    # (by the index's number) are made; and the metrics that a write and a read add to.
     index_keys: tuple[IndexKey, ...] = field(init=False, repr=False, compare=False)
     has_local_indexes: bool = field(init=False, repr=False, compare=False)
     key_parts: tuple[tuple[KeyPart, ...], tuple[KeyPart, ...]] = field(init=False, repr=False, compare=False)
     entry_plans: Mapping[int, EntryPlan] = field(init=False, repr=False, compare=False)
     spent: MetricKey = field(init=False, repr=False, compare=False)
+    read_spent: MetricKey = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         keys = tuple(
@@ -170,6 +171,7 @@ class Table:
         object.__setattr__(self, "key_parts", self._parts(self.schema))
         object.__setattr__(self, "entry_plans", {index.number: self._plan(index) for index in self.indexes})
         object.__setattr__(self, "spent", (CONSUMED_WRITE, self.name, "", ""))
+        object.__setattr__(self, "read_spent", (CONSUMED_READ, self.name, "", ""))
 
     def _parts(self, schema: KeySchema) -> tuple[tuple[KeyPart, ...], tuple[KeyPart, ...]]:
         return (
@@ -222,7 +224,7 @@ class Table:
         return replace(self, indexes=kept, types={n: t for n, t in self.types.items() if n in used})
 
 
-WORKED_OUT = ("index_keys", "has_local_indexes", "key_parts", "entry_plans", "spent")
+WORKED_OUT = ("index_keys", "has_local_indexes", "key_parts", "entry_plans", "spent", "read_spent")
 
 
 def to_json(table: Table) -> bytes:

@@ -24,14 +24,7 @@ from tablewright.engine.background import forks
 from tablewright.engine.background.session import Closable, EngineClosed, Session
 from tablewright.engine.background.threads import BackgroundThreads
 from tablewright.engine.catalog import Catalog
-from tablewright.engine.errors import (
-    ServiceError,
-    fault,
-    internal_error,
-    invalid,
-    serialization,
-    unknown_operation,
-)
+from tablewright.engine.errors import ServiceError, fault, internal_error, invalid, serialization
 from tablewright.engine.group_commit import GroupCommit, PendingCommit, Watcher, Work
 from tablewright.engine.journal import microseconds
 from tablewright.engine.metrics.collector import MetricsCollector
@@ -39,7 +32,7 @@ from tablewright.engine.metrics.errors import failure_sample, lost_commit_sample
 from tablewright.engine.metrics.names import Sample
 from tablewright.engine.partiql.statements import only_reads
 from tablewright.engine.read_budget import Bounded, ExceedsBudget, ReadBudget
-from tablewright.engine.storage.rows import DamagedRow
+from tablewright.engine.storage.rows import DamagedRow, RowReader
 from tablewright.engine.storage.sqlite import Storage
 from tablewright.engine.throughput.autoscaling import Autoscaling
 from tablewright.engine.throughput.token_buckets import Throttle
@@ -142,8 +135,9 @@ class Engine:
         """The same, as the JSON text a server would send; a read whose effort is bounded may raise ExceedsBudget."""
         operation = VERBS.get(verb)
         if operation is None:
-            raise unknown_operation(verb)
-        if self.only_reads(verb, request):
+            what = f"This engine has no operation {verb}" if verb else ""
+            raise ServiceError("UnknownOperationException", what)
+        if verb in READ_ONLY and only_reads(request):
             operation = READ_ONLY[verb]
         if isinstance(operation, ReadOperation):
             return self._read(verb, operation, request, effort)
@@ -198,10 +192,13 @@ class Engine:
         begun = perf_counter()
         answer: bytes | None
         try:
-            storage = self._storage
-            # In memory there is one connection only, so readers take their turn with the writer.
-            turn = _Turn(storage.write_lock) if storage.in_memory else None
-            rows, end = (storage.acquire_reader(), None) if turn is None else (storage.writes, turn.end)
+            storage, end = self._storage, None
+            if storage.in_memory:
+                # There is one connection only, so readers take their turn with the writer.
+                rows: RowReader = storage.writes
+                end = _Turn(storage.write_lock).end
+            else:
+                rows = storage.acquire_reader()
             try:
                 txn = ReadTransaction(rows, tables, place, self._world, self._throttle, samples, effort, end)
                 answer = _served(operation, txn, request)

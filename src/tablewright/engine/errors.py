@@ -83,10 +83,6 @@ def serialization(message: str) -> ServiceError:
     return ServiceError("SerializationException", message)
 
 
-def unknown_operation(verb: str) -> ServiceError:
-    return ServiceError("UnknownOperationException", f"This engine has no operation {verb}" if verb else "")
-
-
 def resource_not_found(message: str = "Requested resource not found") -> ServiceError:
     return ServiceError("ResourceNotFoundException", message)
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any
-from zlib import crc32
 
 import orjson
 
@@ -24,6 +23,7 @@ from tablewright.engine.keys import key_names
 from tablewright.engine.limits import PAGE_BYTES
 from tablewright.engine.metrics.names import RETURNED_ITEMS
 from tablewright.engine.read_budget import ROW_COST, ReadBudget
+from tablewright.engine.storage.checksum import crc32
 from tablewright.engine.transaction import ReadTransaction
 from tablewright.expressions import Condition, Path, holds, paths_in, project, top_level_names
 from tablewright.values import Item, item_size
@@ -229,6 +229,8 @@ def _fetched(
             return _cut(raws, walked, sizes, items)
         raws += items
         walked += weight
+        if len(items) < step:
+            break
         step = max(1, min(MANY, (PAGE_BYTES - walked) * len(raws) // max(1, walked)))
     return raws, walked
 

@@ -69,7 +69,7 @@ class WriteTransaction:
     # Numbers given to writes of replicated tables, by table and region: the last of each.
     _numbers: dict[tuple[int, str], int] = field(default_factory=dict)
 
-    def now(self) -> float:
+    def now_seconds(self) -> float:
         """The time of this transaction as the service shows times: seconds, to the millisecond."""
         return self.position.at // 1000 / 1000
 
@@ -301,7 +301,7 @@ class ReadTransaction(NamedTuple):
     # Called when the read needs no more rows: in memory they are locked until then.
     release: Callable[[], None] | None = None
 
-    def now(self) -> int:
+    def now_us(self) -> int:
         """Microseconds since 1970."""
         return journal.microseconds(self.world.now())
 
@@ -313,7 +313,7 @@ class ReadTransaction(NamedTuple):
     def spend(self, table: Table, index: Index | None, units: float, key: bytes = b"") -> None:
         """Count what a read has used; `key` is where, if that was in one partition."""
         if index is None and self.throttle is None and self.samples is not None:  # most reads, in one step
-            self.samples.append(((CONSUMED_READ, table.name, "", ""), units))
+            self.samples.append((table.read_spent, units))
             return
         if index is not None and index.local:
             index = None  # a local index draws on its table

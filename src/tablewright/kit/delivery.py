@@ -1,4 +1,4 @@
-"""The outbox: messages that wait in a system's table until they are sent, retried, or have failed.
+"""Delivery of the messages in an outbox: attempts, pauses, and what became of each.
 
     portal.dispatch.run(send)   # from a thread of the app, as often as needed
 

@@ -1,7 +1,7 @@
 """Texts encrypted and authenticated with AES-GCM.
 
 Must hold: a sealed text opens only with the `about` it was sealed with, so that it is useless in another row.
-Elsewhere: where the key comes from (app/token_secret.py, systems/travel/account/keyring.py), what is sealed
+Elsewhere: where the key comes from (app/token_secret.py, keyring.py), what is sealed
 (messages.py).
 """
 

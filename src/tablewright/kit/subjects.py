@@ -13,11 +13,12 @@
 
 A part is what one access pattern reads: by the subject's key, or by the value that `key` returns. The parts are erased
 in their order, so what the others are found by comes last.
-Must hold: every entity with a field of the classes PERSONAL or CHILD is in a part, a step, or `Left` with a reason
+Must hold: every entity with a field of the classes PERSONAL or CHILD is in a part or a step, or `Left` with a reason
 (tests/systems/test_subjects.py); an export has no field of the class SECRET; an erasure may be repeated at any point.
 Elsewhere: the list and the certificate (erased.py), an erasure that waits or takes several runs (tasks.py).
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,8 +43,8 @@ class Part(Generic[S, E]):
 
     In the export they are the list `name`, or one object if the pattern gets one item: each as `show` returns it, or
     whole, without the secret fields and those in `without`. `hidden` is the reason why they are not in it.
-    An erasure deletes them; or replaces each by what `redact` returns; or leaves them, for the reason `keep`; or they
-    go with the whole partition that the pattern `within` reads, which is a part of its own.
+    An erasure deletes them; or replaces each by what `redact` returns; or leaves them, for the reason `keep`. They may
+    lie in a partition that is deleted whole, by another part: then they go with it.
     """
 
     pattern: Reads[E]
@@ -55,11 +56,22 @@ class Part(Generic[S, E]):
     hidden: str = ""
     redact: Callable[[S, E], E] | None = None
     keep: str = ""
-    within: Reads[Any] | None = None
 
     @property
     def entities(self) -> tuple[EntitySpec, ...]:
         return self.pattern.plan.shapes
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether an erasure deletes everything in a partition, of whichever entity."""
+        plan, is_left = self.pattern.plan, self.keep or self.redact or self.only
+        return plan.kind == "query" and plan.index is None and not plan.sk and not is_left
+
+    @property
+    def place(self) -> tuple[str, str, object]:
+        """The table, its partition without the names of fields, which differ by entity, and what it is asked for."""
+        shape = self.entities[0]
+        return shape.table.name, re.sub(r"{[^}]*}", "{}", shape.pk.text), self.key
 
     @property
     def label(self) -> str:
@@ -71,12 +83,13 @@ class Part(Generic[S, E]):
 class Step(Generic[S]):
     """What an erasure does to data that no pattern reads by a subject: files, items of others. Returns how many.
 
-    `of` are the entities it reaches.
+    `of` are the entities it reaches, `hidden` the reason why an export does not have them.
     """
 
     label: str
     run: Callable[[S], int]
     of: Sequence[Entity[Any, Any]] = ()
+    hidden: str = ""
 
     @property
     def entities(self) -> tuple[EntitySpec, ...]:
@@ -85,7 +98,7 @@ class Step(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Entities that have something of a subject and are not a part of it, with the reason."""
+    """Entities that have something of a subject and that no part reaches, with the reason."""
 
     of: Sequence[Entity[Any, Any]]
     reason: str
@@ -130,7 +143,7 @@ class Subject(Generic[S]):
             self.erased.note(entry, begun)
         counts = Counter(begun.erased)
         for part in self.parts:
-            if isinstance(part, Left) or (labels and part.label not in labels):
+            if isinstance(part, Left) or (labels and part.label not in labels) or self._in_a_whole(part):
                 continue
             counts[part.label] += part.run(who) if isinstance(part, Step) else self._erase(part, who)
         done = {"done_at": self.store.now(), "erased": {name: n for name, n in counts.items() if n}}
@@ -146,6 +159,12 @@ class Subject(Generic[S]):
         return before or Certificate(subject=self.name, begun_at=self.store.now(), kept=kept)
 
     # --- parts ---
+
+    def _in_a_whole(self, part: Part[S, Any] | Step[S]) -> bool:
+        """Whether its items lie in a partition that another part deletes whole."""
+        if isinstance(part, Step) or part.is_whole or part.pattern.plan.index is not None:
+            return False
+        return any(isinstance(one, Part) and one.is_whole and one.place == part.place for one in self.parts)
 
     def _request(self, part: Part[S, E], who: S) -> Query[E] | Get[E]:
         asked = (one for one in part.pattern.plan.signature.parameters.values() if one.default is one.empty)
@@ -170,11 +189,11 @@ class Subject(Generic[S]):
 
     def _erase(self, part: Part[S, E], who: S) -> int:
         db = self.store.db
-        if part.keep or part.within is not None:
+        if part.keep:
             return 0
         if part.redact is not None:
             pairs = [(item, part.redact(who, item)) for item in self._items(part, who)]
-            writes = [replaced(part.entities[0], *pair) for pair in pairs if pair[0] != pair[1]]
+            writes = [_replaced(part, *pair) for pair in pairs if pair[0] != pair[1]]
             for write in writes:
                 db.write(write)
             return len(writes)
@@ -182,23 +201,28 @@ class Subject(Generic[S]):
         has_guards = any(shape.unique for shape in part.entities)
         if isinstance(request, Query) and request.index is None and part.only is None and not has_guards:
             return db.clear(request)  # what has expired or is unknown goes too
-        gone = [removal(part.entities[0], item) for item in self._items(part, who)]
+        gone = [_removed(part, item) for item in self._items(part, who)]
         if has_guards:
             for write in gone:
                 db.write(write)
-        elif left := db.batch(gone):
-            raise TimeoutError(f"{len(left)} items were not deleted; erase again")
+        elif undone := db.batch(gone):
+            raise TimeoutError(f"{len(undone)} items were not deleted; erase again")
         return len(gone)
 
 
-def removal(shape: EntitySpec, item: E) -> Write[E]:
+def _entity_of(part: Part[Any, E], item: E) -> Entity[E, ...]:
+    return Entity(next(shape for shape in part.entities if shape.model is type(item)), type(item))
+
+
+def _removed(part: Part[Any, E], item: E) -> Write[E]:
     """Remove the item, with its guards if it was not changed since; without guards, remove what is at its key."""
-    entity: Entity[E, ...] = Entity(shape, type(item))
-    if shape.unique:
+    entity = _entity_of(part, item)
+    if entity.shape.unique:
         return entity.delete(item)
-    return entity.discard(*(getattr(item, name) for name in shape.key.parameters))
+    return entity.discard(*(getattr(item, name) for name in entity.shape.key.parameters))
 
 
-def replaced(shape: EntitySpec, before: E, after: E) -> Write[E]:
-    entity: Entity[E, ...] = Entity(shape, type(before))
-    return entity.change(before, after) if shape.version or shape.unique else entity.put(after)
+def _replaced(part: Part[Any, E], before: E, after: E) -> Write[E]:
+    entity = _entity_of(part, before)
+    is_guarded = entity.shape.version or entity.shape.unique or entity.shape.states
+    return entity.change(before, after) if is_guarded else entity.put(after)

@@ -7,7 +7,7 @@ their dicts are equal.
 
 from tablewright.values.codec import Item, Value, WrongJson, admit, admit_item
 from tablewright.values.numbers import BadValue
-from tablewright.values.ordering import compare, key_part, key_prefix, text_part
+from tablewright.values.ordering import compare, key_part, key_prefix
 from tablewright.values.sizes import item_size, resized, size_of, size_words
 
 __all__ = [
@@ -24,5 +24,4 @@ __all__ = [
     "resized",
     "size_of",
     "size_words",
-    "text_part",
 ]

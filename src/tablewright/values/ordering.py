@@ -17,15 +17,10 @@ def key_part(value: Value) -> bytes:
     """The whole of a key attribute, ready to be joined with the next."""
     text: str | None = value.get("S")
     if text is not None:
-        return text_part(text)
+        return text.encode().replace(b"\0", b"\0\xff") + b"\0\0"
     if "N" in value:
         return sort_key(value["N"])
     return b64decode(value["B"]).replace(b"\0", b"\0\xff") + b"\0\0"
-
-
-def text_part(text: str) -> bytes:
-    """`key_part` of a text."""
-    return text.encode().replace(b"\0", b"\0\xff") + b"\0\0"
 
 
 def key_prefix(value: Value) -> bytes:

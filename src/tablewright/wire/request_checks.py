@@ -66,38 +66,16 @@ class RequestChecks:
             if content_type != AMZ_JSON:
                 content_type = PLAIN_JSON
         target = self.targets.get(headers.get(b"x-amz-target", b""))
-        if len(body) > LARGE_BYTES or b"content-encoding" in headers:
-            return self._accept_heavy(target, content_type, method, url, headers, body)
+        is_heavy = len(body) > LARGE_BYTES or b"content-encoding" in headers
         try:
-            request = orjson.loads(body) if body else None
-        except orjson.JSONDecodeError:
-            return _error(content_type, ServiceError("SerializationException"))
-        if target is None:
-            return _error(content_type, ServiceError("UnknownOperationException"))
-        refusal = self.authority(method, url, headers, body)
-        if refusal is not None:
-            return _error(content_type, refusal)
-        if type(request) is not dict:
-            return _error(content_type, ServiceError("SerializationException"))
-        return target[0], target[1], request, content_type
-
-    def _accept_heavy(
-        self,
-        target: tuple[str, bool] | None,
-        content_type: bytes,
-        method: bytes,
-        url: bytes,
-        headers: Headers,
-        body: bytes | bytearray,
-    ) -> Accepted | Reply:
-        """The same for a body that is large or compressed: permission is checked before the body is parsed."""
-        if target is None:
-            return _error(content_type, ServiceError("UnknownOperationException"))
-        refusal = self.authority(method, url, headers, body)  # it covers the bytes as they were sent
-        if refusal is not None:
-            return _error(content_type, refusal)
-        try:
-            request = orjson.loads(decode(body, headers.get(b"content-encoding", b""), REQUEST_BYTES))
+            request = orjson.loads(body) if body and not is_heavy else None
+            if target is None:
+                return _error(content_type, ServiceError("UnknownOperationException"))
+            refusal = self.authority(method, url, headers, body)  # it covers the bytes as they were sent
+            if refusal is not None:
+                return _error(content_type, refusal)
+            if is_heavy:
+                request = orjson.loads(decode(body, headers.get(b"content-encoding", b""), REQUEST_BYTES))
         except orjson.JSONDecodeError:
             return _error(content_type, ServiceError("SerializationException"))
         except Undecodable:

@@ -1,7 +1,7 @@
 """Every member of any verb, with a value of any JSON type, at every place of the request of every verb."""
 
 from collections.abc import Iterator
-from copy import deepcopy
+from copy import copy
 from typing import Any
 
 import pytest
@@ -127,28 +127,42 @@ def members_of(shape: Shape) -> Iterator[str]:
 MEMBERS = sorted({name for verb in VERBS.values() for name in members_of(verb.shape)})
 
 
-def structures(shape: Shape, content: Any) -> Iterator[Place]:
+def structures(shape: Shape, content: Any) -> Iterator[tuple[Place, Struct]]:
     """Where the structures of a request are, itself first."""
     match shape:
         case Struct(_, members):
-            yield ()
+            yield (), shape
             for name in content:
-                yield from ((name, *rest) for rest in structures(members[name], content[name]))
+                yield from (((name, *rest), at) for rest, at in structures(members[name], content[name]))
         case ListOf(member):
             for number, one in enumerate(content):
-                yield from ((number, *rest) for rest in structures(member, one))
+                yield from (((number, *rest), at) for rest, at in structures(member, one))
         case MapOf(member):
             for name, one in content.items():
-                yield from ((name, *rest) for rest in structures(member, one))
+                yield from (((name, *rest), at) for rest, at in structures(member, one))
 
 
 def changed(request: Json, place: Place, member: str, value: Any) -> Json:
-    made = deepcopy(request)
-    inside: Any = made
-    for step in place:
-        inside = inside[step]
-    inside[member] = value
+    made: Json = with_members(request, place, {member: value})
     return made
+
+
+def with_members(request: Any, place: Place, members: Json) -> Any:
+    """The request with further members at a place. Only what leads there is copied: the engine changes no request."""
+    if not place:
+        return {**request, **members}
+    made, (step, *rest) = copy(request), place
+    made[step] = with_members(request[step], tuple(rest), members)
+    return made
+
+
+def outcome(engine: Engine, verb: str, request: Json) -> str:
+    """What comes of a request: the code of a refusal, or that it was answered."""
+    try:
+        engine.call(verb, request)
+    except ServiceError as refused:
+        return refused.name if refused.status < 500 else f"broken: {refused}"
+    return "answered"
 
 
 def test_every_verb_has_a_request_here() -> None:
@@ -156,20 +170,36 @@ def test_every_verb_has_a_request_here() -> None:
 
 
 @pytest.mark.parametrize("verb", sorted(REQUESTS))
-def test_no_member_of_any_verb_breaks_a_request(engine: Engine, verb: str) -> None:
+def test_no_member_of_a_verb_breaks_its_request(engine: Engine, verb: str) -> None:
     engine.call("PutItem", put("rex"))
-    broken = []
-    for request in REQUESTS[verb]:
-        for place in structures(VERBS[verb].shape, request):
-            for member in MEMBERS:
-                for value in VALUES:
-                    sent = changed(request, place, member, value)
-                    try:
-                        engine.call(verb, sent)
-                    except ServiceError as refused:
-                        if refused.status >= 500:
-                            broken.append((place, member, value))
+    broken = [
+        (place, member, value)
+        for request in REQUESTS[verb]
+        for place, shape in structures(VERBS[verb].shape, request)
+        for member in (*shape.members, *shape.refused)
+        for value in VALUES
+        if outcome(engine, verb, changed(request, place, member, value)).startswith("broken")
+    ]
     assert broken == []
+
+
+@pytest.mark.parametrize("verb", sorted(REQUESTS))
+def test_members_of_other_verbs_change_nothing_about_a_request(engine: Engine, verb: str) -> None:
+    """Each alone, and all of them together with every value: that comes out as the request does without them."""
+    engine.call("PutItem", put("rex"))
+    different = []
+    for request in REQUESTS[verb]:
+        outcome(engine, verb, request)  # an INSERT is answered once only
+        plain = outcome(engine, verb, request)
+        for place, shape in structures(VERBS[verb].shape, request):
+            others = [name for name in MEMBERS if name not in shape.members and name not in shape.refused]
+            tried = [{name: 3} for name in others] + [dict.fromkeys(others, value) for value in VALUES]
+            different += [
+                (place, members)
+                for members in tried
+                if outcome(engine, verb, with_members(request, place, members)) != plain
+            ]
+    assert different == []
 
 
 @pytest.mark.parametrize(

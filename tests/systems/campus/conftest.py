@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.places import reached
 from tests.systems.campus.talk import AUDIENCE, SECRET, START, Api, Place, uuid_world
-from tests.systems.talk import served
+from tests.systems.talk import Stage, staged
 
-from tablewright.edge import Issuer, RateLimiter, principal
+from tablewright.edge import Issuer
 from tablewright.mapping import Db
 from tablewright.systems.campus.api import router as campus_api
 from tablewright.systems.campus.api.parts import STREAMED
@@ -43,10 +43,15 @@ def campus(at: Place) -> Campus:
     return at.campus
 
 
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    """The API, served once for the tests of a file."""
+    with staged(AUDIENCE, campus_api.router, {}, STREAMED) as made:
+        yield made
+
+
 @pytest.fixture
-def api(at: Place) -> Iterator[Api]:
-    """The API, served; its limits go by the clock that can be moved."""
-    buckets = RateLimiter(clock=lambda: at.clock.now().timestamp())
-    routes = campus_api.router(at.campus, principal(), buckets=buckets)
-    with served(AUDIENCE, routes, {}, at.clock, at.issuer, STREAMED) as client:
+def api(stage: Stage, at: Place) -> Iterator[Api]:
+    """The API, about what is in `at`."""
+    with stage.showing(at.campus, at.clock, at.issuer, AUDIENCE) as client:
         yield Api(client, at.issuer)

@@ -1,5 +1,7 @@
 """The demo world: made once, whatever was cut off, and as the pages promise it."""
 
+from decimal import Decimal
+
 from tests.places import scan
 from tests.systems.campus.talk import Place
 
@@ -43,5 +45,5 @@ def test_the_demo_world_has_what_its_people_are_said_to_see(at: Place) -> None:
         seed.NOOR
     ]
     late = [each for each in campus.submissions.history(person(at, seed.OMAR)).items if each.is_late]
-    assert [(each.filename, each.penalty_percent) for each in late] == [("essay.txt", 10)]
+    assert [(each.filename, each.penalty_percent) for each in late] == [("essay.txt", Decimal(10))]
     assert {each.kind for each in campus.waiting_tasks()} <= {"reminder", "upload"}

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 from tests.places import Reached, reached
 from tests.systems.parental.talk import AUDIENCE, SECRET, START, Api, Place
-from tests.systems.talk import served
+from tests.systems.talk import Stage, staged
 
-from tablewright.edge import Issuer, RateLimiter, principal
+from tablewright.edge import Issuer
 from tablewright.mapping import Db
 from tablewright.systems.parental.api import router as parental_api
 from tablewright.systems.parental.design import PARENTAL
@@ -61,10 +61,15 @@ def parental(at: Place) -> Parental:
     return at.parental
 
 
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    """The API, served once for the tests of a file."""
+    with staged(AUDIENCE, parental_api.router, parental_api.TRANSLATIONS) as made:
+        yield made
+
+
 @pytest.fixture
-def api(at: Place) -> Iterator[Api]:
-    """The API, served; its limits go by the clock that can be moved."""
-    buckets = RateLimiter(clock=lambda: at.clock.now().timestamp())
-    routes = parental_api.router(at.parental, principal(), buckets=buckets)
-    with served(AUDIENCE, routes, parental_api.TRANSLATIONS, at.clock, at.issuer) as client:
+def api(stage: Stage, at: Place) -> Iterator[Api]:
+    """The API, about what is in `at`."""
+    with stage.showing(at.parental, at.clock, at.issuer, AUDIENCE) as client:
         yield Api(client, at.issuer)

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 from tests.places import Reached, reached
 from tests.systems.portal.talk import AUDIENCE, SECRET, START, Api, Place
-from tests.systems.talk import served
+from tests.systems.talk import Stage, staged
 
-from tablewright.edge import Issuer, RateLimiter, principal
+from tablewright.edge import Issuer
 from tablewright.mapping import Db
 from tablewright.systems.portal.api import router as portal_api
 from tablewright.systems.portal.design import PORTAL
@@ -47,10 +47,15 @@ def portal(at: Place) -> Portal:
     return at.portal
 
 
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    """The API, served once for the tests of a file."""
+    with staged(AUDIENCE, portal_api.router, {}) as made:
+        yield made
+
+
 @pytest.fixture
-def api(at: Place) -> Iterator[Api]:
-    """The portal's API, served; its limits go by the clock that can be moved."""
-    buckets = RateLimiter(clock=lambda: at.clock.now().timestamp())
-    routes = portal_api.router(at.portal, principal(), buckets=buckets)
-    with served(AUDIENCE, routes, {}, at.clock, at.issuer) as client:
+def api(stage: Stage, at: Place) -> Iterator[Api]:
+    """The API, about what is in `at`."""
+    with stage.showing(at.portal, at.clock, at.issuer, AUDIENCE) as client:
         yield Api(client, at.issuer)

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from tablewright.edge.errors import CallerError
 from tablewright.systems.portal import field_rules, rules
+from tablewright.systems.portal.catalogue.price_history import price_steps
 from tablewright.systems.portal.model import Campaign, Product, Status, Tenant
+from tablewright.systems.portal.orders import pricing
 
 R = TypeVar("R")
 NOW = datetime(2030, 6, 15, 10, tzinfo=UTC)
@@ -124,8 +126,8 @@ def test_lines_sum_to_the_total_and_vat_is_inside_it(
     cart: list[tuple[Product, int]], percent: Decimal
 ) -> None:
     campaign = _campaign(percent, *(product for product, _ in cart[:3]))
-    items = rules.lines(cart, campaign, NOW)
-    subtotal, discount, tax, total = rules.totals(items)
+    items = pricing.items_of(cart, campaign, NOW)
+    subtotal, discount, tax, total = pricing.totals(items)
     assert sum(item.line_total for item in items) == total
     assert subtotal - discount == total
     assert discount >= 0
@@ -144,7 +146,7 @@ def test_lines_sum_to_the_total_and_vat_is_inside_it(
 
 def test_a_discount_is_rounded_once_for_a_line_and_not_for_each_unit() -> None:
     product = _product(Decimal("99.99"), 1)
-    (item,) = rules.lines([(product, 100)], _campaign(Decimal(50), product), NOW)
+    (item,) = pricing.items_of([(product, 100)], _campaign(Decimal(50), product), NOW)
     assert (item.discounted_unit_price, item.line_total) == (Decimal("50.00"), Decimal("4999.50"))
 
 
@@ -155,14 +157,16 @@ def test_cp_x9_the_best_single_campaign_is_chosen_and_nothing_stacks(
     campaigns = [
         _campaign(percent, cart[n % len(cart)][0], code=f"CODE_{n}") for n, percent in enumerate(found)
     ]
-    best = rules.best(cart, campaigns, NOW)
-    discounts = [rules.totals(rules.lines(cart, campaign, NOW))[1] for campaign in campaigns]
-    assert rules.totals(rules.lines(cart, best, NOW))[1] == max(discounts)
+    best = pricing.best_campaign(cart, campaigns, NOW)
+    discounts = [pricing.totals(pricing.items_of(cart, campaign, NOW))[1] for campaign in campaigns]
+    assert pricing.totals(pricing.items_of(cart, best, NOW))[1] == max(discounts)
 
 
 def test_a_campaign_for_other_products_is_no_help() -> None:
     assert (
-        rules.best([(_product(Decimal(1), 1), 1)], [_campaign(Decimal(50), _product(Decimal(1), 2))], NOW)
+        pricing.best_campaign(
+            [(_product(Decimal(1), 1), 1)], [_campaign(Decimal(50), _product(Decimal(1), 2))], NOW
+        )
         is None
     )
 
@@ -187,7 +191,7 @@ def test_the_steps_of_a_price_lead_from_the_old_one_to_the_new_one(
     before = _product(old, next_price=due, next_price_from=NOW)
     later = NOW + timedelta(hours=1)
     after = rules.settled(before, later).model_copy(update={"price": new, "date_last_updated": later})
-    steps = rules.price_steps(before, after)
+    steps = price_steps(before, after)
     walk = [old]
     for step in steps:
         assert step.old_price == walk[-1] != step.new_price
@@ -198,7 +202,7 @@ def test_the_steps_of_a_price_lead_from_the_old_one_to_the_new_one(
 
 @given(carts, prices)
 def test_an_order_never_changes_by_a_later_price(cart: list[tuple[Product, int]], price: Decimal) -> None:
-    items = rules.lines(cart, None, NOW)
+    items = pricing.items_of(cart, None, NOW)
     before = [item.model_copy() for item in items]
     _ = [(product.model_copy(update={"price": price}), quantity) for product, quantity in cart]
     assert list(items) == before

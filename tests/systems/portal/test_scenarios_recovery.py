@@ -15,7 +15,7 @@ from tests.client.ways import WAYS
 from tests.engine.stepped_engine import SteppedEngine
 from tests.systems.portal.talk import ADMIN, SECRET, Place
 
-from tablewright.app.backups import backup_job, backup_name
+from tablewright.app.copies.backups import backup_job, backup_name
 from tablewright.app.design import app_design
 from tablewright.app.schedule import Schedule
 from tablewright.client import Call, CallRefused, embedded, pages

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from tests.places import reached
-from tests.systems.talk import served
+from tests.systems.talk import Stage, staged
 from tests.systems.travel.people import AUDIENCE, Api, Home, home_over
 from tests.systems.travel.talk import PHONE, SECRET, START, TABLET, Gadget, Place, sign_up
 
-from tablewright.edge import Issuer, RateLimiter, principal
+from tablewright.edge import Issuer
 from tablewright.mapping import Db
 from tablewright.systems.travel.api import router as travel_api
 from tablewright.systems.travel.design import TRAVEL
@@ -60,10 +60,15 @@ def home(
         yield home_over(there.call, clock, issuer, tmp_path, there.environment)
 
 
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    """The API, served once for the tests of a file."""
+    with staged(AUDIENCE, travel_api.router, travel_api.TRANSLATIONS) as made:
+        yield made
+
+
 @pytest.fixture
-def api(home: Home) -> Iterator[Api]:
-    """The API, served; its limits go by the clock that can be moved."""
-    buckets = RateLimiter(clock=lambda: home.clock.now().timestamp())
-    routes = travel_api.router(home.travel, principal(), buckets=buckets)
-    with served(AUDIENCE, routes, travel_api.TRANSLATIONS, home.clock, home.issuer) as client:
+def api(stage: Stage, home: Home) -> Iterator[Api]:
+    """The API, about what is in `home`."""
+    with stage.showing(home.travel, home.clock, home.issuer, AUDIENCE) as client:
         yield Api(client, home.issuer)

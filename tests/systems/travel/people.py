@@ -20,13 +20,13 @@ from tablewright.client import Call
 from tablewright.design import Environment
 from tablewright.edge import Issuer
 from tablewright.kit.delivery import OutgoingMessage
+from tablewright.kit.keyring import KeyDirectory, KeyRing
 from tablewright.kit.objects.directory import Directory
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.accounts import Proved, SignedIn
 from tablewright.systems.travel.account.apple import DevelopmentApple
 from tablewright.systems.travel.account.devices import Gadget
-from tablewright.systems.travel.account.keyring import KeyDirectory, KeyRing
 from tablewright.systems.travel.design import TRAVEL
 from tablewright.systems.travel.travel import Travel, open_travel
 from tablewright.testing import Clock
@@ -54,7 +54,7 @@ def home_over(
         claims = {"sid": session_id}
         return issuer.issue(user_id, audience=AUDIENCE, lifetime=LASTS, email=email, claims=claims)
 
-    keyring = KeyRing(secrets, world)
+    keyring = KeyRing("skratch", secrets, world)
     travel = open_travel(db, world, keyring=keyring, issue=issue, apple=apple, objects=objects)
     return Home(travel, db, call, clock, issuer, apple, secrets, objects)
 

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass
 from datetime import datetime
 
-from tablewright.app.backups import environment_of
+from tablewright.app.copies.backups import environment_of
 from tablewright.app.runtime import Runtime
 from tablewright.mapping.migrate import MigrationContext, State, copy_progress, migration_context
 

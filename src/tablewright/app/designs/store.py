@@ -10,8 +10,8 @@ from tablewright.app.designs.browse import describe
 from tablewright.app.designs.designs import indexes_of, table_of
 from tablewright.app.designs.jobs import measure, verify
 from tablewright.app.designs.migrations import migration_statuses
+from tablewright.app.manual_jobs import STATES, progress_of
 from tablewright.app.runtime import Runtime
-from tablewright.app.work import STATES, progress_of
 from tablewright.design import Design, Table
 from tablewright.edge import Principal
 from tablewright.edge.identity.guards import FindPrincipal

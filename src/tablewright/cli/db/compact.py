@@ -9,7 +9,8 @@ from tablewright.cli.output import add_yes_option, confirm_plan, print_result
 from tablewright.cli.progress import progress_bar
 from tablewright.cli.target import DATA
 from tablewright.engine import NotAStore, StoreInUse
-from tablewright.engine.storage.compact import DiskTooFull, FileSpace, compact, file_space, stores_in
+from tablewright.engine.storage.compact import DiskTooFull, FileSpace, compact, file_space
+from tablewright.engine.storage.sqlite import stores_below
 
 EXAMPLES = """The store must not be open in another process, and the disk needs space for a second copy. If the
 command is killed, the store is either the old or the new one. Stores of further regions below it are compacted too.
@@ -30,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """0 if it was compacted, 1 if only the plan was shown, 2 if it cannot be compacted."""
-    stores = stores_in(given.data)
+    stores = [given.data, *stores_below(given.data)]
     # Check all stores before the first is changed: one may be open in another process.
     room = sum(map(file_space, stores), FileSpace(0, 0))
     if not given.json:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tablewright.app.backups import environment_of
+from tablewright.app.copies.backups import environment_of
 from tablewright.app.systems import SYSTEMS
 from tablewright.cli.output import UsageError
 from tablewright.cli.target import Target, add_target_options, open_target, run_with

@@ -16,7 +16,9 @@ from tablewright.edge.mail_addresses import NotAnAddress
 from tablewright.mapping import Db, MappingMistake
 
 
-def add_account_options(parser: argparse.ArgumentParser) -> None:
+def add_account_options(parser: argparse.ArgumentParser, *, has_address: bool = True) -> None:
+    if has_address:
+        parser.add_argument("email", metavar="ADDRESS", help="the e-mail address of the account")
     add_target_options(parser, json="print JSON")
 
 

@@ -15,7 +15,6 @@ tablewright people add olga@example.com --role parental.operator --endpoint http
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("email", metavar="ADDRESS", help="the e-mail address of the account")
     parser.add_argument("--name", default="", help="the person's name")
     parser.add_argument("--role", action="append", default=[], metavar="ROLE", help="a role; can be repeated")
     people.add_account_options(parser)

@@ -14,7 +14,6 @@ tablewright people change ada@example.com --no-roles --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("email", metavar="ADDRESS", help="the e-mail address of the account")
     parser.add_argument("--name", help="the person's name")
     roles = parser.add_mutually_exclusive_group()
     roles.add_argument("--role", action="append", metavar="ROLE", help="a role; can be repeated")

@@ -13,7 +13,6 @@ tablewright people close ada@example.com --endpoint http://127.0.0.1:8000 --json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("email", metavar="ADDRESS", help="the e-mail address of the account")
     people.add_account_options(parser)
 
 

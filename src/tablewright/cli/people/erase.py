@@ -14,7 +14,6 @@ tablewright people erase ada@example.com --data ./data --yes"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("email", metavar="ADDRESS", help="the e-mail address of the account")
     add_yes_option(parser)
     people.add_account_options(parser)
 

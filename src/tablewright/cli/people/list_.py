@@ -13,7 +13,7 @@ tablewright people list --endpoint http://127.0.0.1:8000 --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    people.add_account_options(parser)
+    people.add_account_options(parser, has_address=False)
 
 
 @people.with_accounts

@@ -21,7 +21,6 @@ NO_PASSWORD = "no password given; type it, pipe it in, or name a file with --pas
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("email", metavar="ADDRESS", help="the e-mail address of the account")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--password-file", metavar="FILE", type=Path, help="a file that only its owner can read")
     how.add_argument(

@@ -20,7 +20,7 @@ from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 @read_verb("DescribeContinuousBackups", {"TableName": TABLE_NAME}, required=("TableName",))
 def describe_continuous_backups(txn: ReadTransaction, request: Request) -> Answer:
     table = find_source(txn.tables, request["TableName"])
-    return {"ContinuousBackupsDescription": described(table, txn.now())}
+    return {"ContinuousBackupsDescription": described(table, txn.now_us())}
 
 
 @write_verb(

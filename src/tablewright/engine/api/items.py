@@ -4,15 +4,19 @@ PutItem writes a whole item, replacing the one with the same key; UpdateItem cha
 that does not exist; deleting a missing item is not an error.
 """
 
+from collections.abc import Callable
+
 from tablewright.engine.api import common_members as common
 from tablewright.engine.api.arguments import refuse_mixing
 from tablewright.engine.api.operation import read_verb, write_verb
 from tablewright.engine.api.shapes import Answer, AttributeValue, MapOf, Request, Struct, Text
+from tablewright.engine.catalog import Catalog
 from tablewright.engine.consumed_capacity import Consumed, read_units
 from tablewright.engine.errors import invalid
-from tablewright.engine.item_read import read_of
+from tablewright.engine.item_read import projected, read_of
 from tablewright.engine.mutations import (
     Evaluated,
+    Mutation,
     delete_of,
     evaluate_and_apply,
     put_of,
@@ -41,12 +45,12 @@ def get_item(txn: ReadTransaction, request: Request) -> Answer:
     read = read_of(txn.tables, request)
     if txn.throttle is not None:
         txn.check_throughput(read.table, None, read.key)
-    row = read.row(txn.rows)
+    row = txn.rows.get(read.table.number, read.key)
     units = read_units(0 if row is None else row.size, bool(request.get("ConsistentRead")))
     txn.spend(read.table, None, units, read.key)
     answer: Answer = {}
     if row is not None:
-        answer["Item"] = read.project(row)
+        answer["Item"] = projected(row.item, read.paths)
     how = request.get("ReturnConsumedCapacity")
     if how is not None and how != "NONE":
         answer["ConsumedCapacity"] = Consumed(read.table, units).as_member(how)
@@ -59,14 +63,7 @@ def get_item(txn: ReadTransaction, request: Request) -> Answer:
     required=("TableName", "Item"),
 )
 def put_item(txn: WriteTransaction, request: Request) -> Answer:
-    refuse_mixing(request, ("ConditionExpression",), ("Expected", "ConditionalOperator"))
-    if request.get("ReturnValues") not in (None, "NONE", "ALL_OLD"):
-        raise invalid("ReturnValues can only be ALL_OLD or NONE")
-    write = put_of(txn.tables, request)
-    txn.check_item_lock(write.table, write.key)
-    evaluated, entries = evaluate_and_apply(txn, write)
-    attributes = evaluated.old if request.get("ReturnValues") == "ALL_OLD" else None
-    return single_answer(txn, request, evaluated, entries, attributes)
+    return _write(txn, request, put_of)
 
 
 ATTRIBUTE_UPDATES = MapOf(
@@ -121,10 +118,15 @@ def _returned(how: str | None, evaluated: Evaluated, change: Update | None) -> I
     required=("TableName", "Key"),
 )
 def delete_item(txn: WriteTransaction, request: Request) -> Answer:
+    return _write(txn, request, delete_of)
+
+
+def _write(txn: WriteTransaction, request: Request, read: Callable[[Catalog, Request], Mutation]) -> Answer:
+    """PutItem and DeleteItem, which can return the item as it was."""
     refuse_mixing(request, ("ConditionExpression",), ("Expected", "ConditionalOperator"))
     if request.get("ReturnValues") not in (None, "NONE", "ALL_OLD"):
         raise invalid("ReturnValues can only be ALL_OLD or NONE")
-    write = delete_of(txn.tables, request)
+    write = read(txn.tables, request)
     txn.check_item_lock(write.table, write.key)
     evaluated, entries = evaluate_and_apply(txn, write)
     attributes = evaluated.old if request.get("ReturnValues") == "ALL_OLD" else None

@@ -36,7 +36,7 @@ from tablewright.engine.transaction import ReadTransaction
 )
 def list_streams(txn: ReadTransaction, request: Request) -> Answer:
     table, start = request.get("TableName"), request.get("ExclusiveStartStreamArn") or ""
-    limit, now = int(request.get("Limit") or LIST_PAGE), txn.now()
+    limit, now = int(request.get("Limit") or LIST_PAGE), txn.now_us()
     found = [
         stream
         for stream in streams(txn.rows)
@@ -124,7 +124,7 @@ def get_shard_iterator(txn: ReadTransaction, request: Request) -> Answer:
         stream = find_stream(txn, request["StreamArn"])
         shard = find_shard(txn, stream, request["ShardId"])
         position = _position(txn, shard, kind, request)
-    return {"ShardIterator": iterator_at(stream, shard, position, txn.now())}
+    return {"ShardIterator": iterator_at(stream, shard, position, txn.now_us())}
 
 
 def _refuse_mismatch(kind: str, member: str, given: object, kinds: tuple[str, ...]) -> None:
@@ -135,7 +135,7 @@ def _refuse_mismatch(kind: str, member: str, given: object, kinds: tuple[str, ..
 
 
 def _position(txn: ReadTransaction, shard: Shard, kind: str, request: Request) -> int | None:
-    rows, now = txn.rows, txn.now()
+    rows, now = txn.rows, txn.now_us()
     if kind == "TRIM_HORIZON":
         return None
     if kind == "LATEST":
@@ -166,7 +166,7 @@ LOOKED_AT = 5000
     "GetRecords", {"ShardIterator": Text(1, 2048), "Limit": Whole(least=1)}, required=("ShardIterator",)
 )
 def get_records(txn: ReadTransaction, request: Request) -> Answer:
-    now = txn.now()
+    now = txn.now_us()
     limit = int(request.get("Limit") or RECORDS)
     iterator = read_iterator(request["ShardIterator"], now)
     if limit > RECORDS:

@@ -89,13 +89,13 @@ def _defined(txn: WriteTransaction, request: Request) -> Table:
         name=name,
         uuid=txn.world.new_id(),
         arn=f"arn:aws:dynamodb:{place.region}:{place.account}:table/{name}",
-        created=txn.now(),
+        created=txn.now_seconds(),
         schema=schema,
         types=types,
         indexes=tuple(indexes),
         next_index=len(indexes) + 1,
         billing=mode,
-        on_demand_since=txn.now() if mode == "PAY_PER_REQUEST" else None,
+        on_demand_since=txn.now_seconds() if mode == "PAY_PER_REQUEST" else None,
         throughput=units,
         on_demand=definitions.merged_ceilings(
             None, definitions.ceilings(request.get("OnDemandThroughput"), mode, "table")

@@ -62,7 +62,7 @@ def _find(txn: ReadTransaction, records: Records[Record], kind: str, arn: str) -
 
 
 def _listed_since(txn: ReadTransaction) -> int:
-    return txn.now() - TRANSFERS_DAYS * DAY
+    return txn.now_us() - TRANSFERS_DAYS * DAY
 
 
 @read_verb("ListExports", {"TableArn": TABLE_ARN, "MaxResults": _PAGE_SIZE, "NextToken": Text()})

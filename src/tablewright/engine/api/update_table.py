@@ -100,7 +100,7 @@ def update_table(txn: WriteTransaction, request: Request) -> Answer:
     _refuse_stream_company(request, actions)
     before = settled_table(txn.tables, request)
     _refuse_same_stream(before, stream)
-    now = txn.now()
+    now = txn.now_seconds()
     table = _with_billing(before, request, actions, now)
     table = _with_settings(table, request, now)
     _refuse_second_index(before, actions)

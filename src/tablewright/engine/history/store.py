@@ -6,8 +6,8 @@ Elsewhere: what they mean (time_travel.py, snapshots.py, backups.py, pitr_window
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple
-from zlib import crc32
 
+from tablewright.engine.storage.checksum import crc32
 from tablewright.engine.storage.row_writer import RowWriter
 from tablewright.engine.storage.rows import Change, RowReader, SqlValue, table_name
 

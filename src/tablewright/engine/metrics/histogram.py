@@ -8,8 +8,6 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-import orjson
-
 _STEPS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 # Upper bounds of the buckets: from a microsecond to 800 seconds, in milliseconds, ten to a decade.
 BOUNDS: tuple[float, ...] = tuple(
@@ -72,11 +70,3 @@ class Histogram:
                 return min(max(guess, self.least), self.most)
             passed += times
         return self.most
-
-
-def spread_to_bytes(spread: dict[int, int]) -> bytes | None:
-    return orjson.dumps(sorted(spread.items())) if spread else None
-
-
-def spread_from_bytes(raw: bytes | None) -> dict[int, int]:
-    return dict(orjson.loads(raw)) if raw else {}

@@ -77,9 +77,6 @@ class PeriodRange(NamedTuple):
         end = -(-minute_of(until - timedelta(microseconds=1) + MINUTE) // step) * step
         return cls(first, end, step)
 
-    def start_of(self, minute: int) -> int:
-        return self.since + (minute - self.since) // self.step * self.step
-
 
 def points_in(
     rows: RowReader, wanted: SeriesFilter, span: PeriodRange, fresh: MinuteHistograms
@@ -91,7 +88,8 @@ def points_in(
         return
     periods: dict[int, Histogram] = {}
     for minute, histogram in _found(rows, numbers, span, fresh):
-        periods.setdefault(span.start_of(minute), Histogram()).merge(histogram)
+        start = span.since + (minute - span.since) // span.step * span.step
+        periods.setdefault(start, Histogram()).merge(histogram)
     for minute in sorted(periods):
         yield _point(minute, periods[minute])
 

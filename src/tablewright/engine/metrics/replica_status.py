@@ -66,7 +66,7 @@ def _status(txn: ReadTransaction, name: str) -> ReplicaStatus:
 
 def lags(txn: ReadTransaction) -> list[Lag]:
     """How far the other regions are behind with the writes of this one, as far as it is known here."""
-    rows, now = txn.rows, txn.now()
+    rows, now = txn.rows, txn.now_us()
     found: list[Lag] = []
     for table in txn.tables.values():
         group = table.replicas

@@ -7,7 +7,9 @@ Must hold: a point's series exists. Elsewhere: the tables (storage/schema.py), c
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from tablewright.engine.metrics.histogram import Histogram, spread_from_bytes, spread_to_bytes
+import orjson
+
+from tablewright.engine.metrics.histogram import Histogram
 from tablewright.engine.metrics.names import METRICS
 from tablewright.engine.storage.row_writer import RowWriter
 from tablewright.engine.storage.rows import RowReader
@@ -48,8 +50,8 @@ def add_points(rows: RowWriter, points: Iterable[tuple[Series, int, Histogram]])
         if known is not None and METRICS[series.metric].kind != "level":
             whole = known[1]
             whole.merge(histogram)
-        values = (whole.samples, whole.sum, whole.least, whole.most, spread_to_bytes(whole.spread))
-        rows.execute(sql, (number, minute, *values))
+        spread = orjson.dumps(sorted(whole.spread.items())) if whole.spread else None
+        rows.execute(sql, (number, minute, whole.samples, whole.sum, whole.least, whole.most, spread))
 
 
 def _number(rows: RowWriter, series: Series) -> int:
@@ -73,7 +75,7 @@ def points_of(rows: RowReader, series: int, since: int, until: int) -> Iterator[
         (series, since, until),
     )
     for minute, samples, total, least, most, spread in list(found):
-        yield minute, Histogram(samples, total, least, most, spread_from_bytes(spread))
+        yield minute, Histogram(samples, total, least, most, dict(orjson.loads(spread)) if spread else {})
 
 
 def last_point(rows: RowReader, series: int, before: int) -> tuple[int, Histogram] | None:

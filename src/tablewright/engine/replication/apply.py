@@ -109,7 +109,7 @@ def create_replica(txn: WriteTransaction, theirs: Table, group: Group) -> None:
         theirs,
         uuid=txn.world.new_id(),
         arn=f"arn:aws:dynamodb:{place.region}:{place.account}:table/{theirs.name}",
-        created=txn.now(),
+        created=txn.now_seconds(),
         indexes=tuple(replace(index, status="ACTIVE", backfill=None) for index in theirs.indexes),
         protected=False,
         ttl_backfill=None,

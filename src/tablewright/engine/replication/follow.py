@@ -83,7 +83,7 @@ def _requested(reader: Engine, source: Engine, table: Table, group: Group, membe
         source.session.write(lambda txn: create_replica(txn, table, group))
         return _group_of(source, table) is not None
     if member.status in ("ACTIVE", "UPDATING"):
-        at = reader.session.read(lambda txn: txn.now())
+        at = reader.session.read(lambda txn: txn.now_us())
         said = (max(at, member.said[0] + 1), group.region)
         _change_member(
             reader, table.name, region, lambda one: replace(one, said=said, is_gone=True, status="GONE")

@@ -11,15 +11,15 @@ Elsewhere: a step (follow.py), changing the writer (failover.py), where the stor
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from tablewright.engine.background.session import EngineClosed
-from tablewright.engine.catalog import Catalog
 from tablewright.engine.engine import Engine
 from tablewright.engine.errors import fault
 from tablewright.engine.journal import microseconds
@@ -51,7 +51,7 @@ class Regions:
         refuse_names(list(engines))
         self.engines, self.home = dict(engines), home
         self.lines = [Line(reader, source) for reader in engines for source in engines if reader != source]
-        catalogs = {region: _catalog_of(engine) for region, engine in engines.items()}
+        catalogs = {region: partial(getattr, engine, "tables") for region, engine in engines.items()}
         for region, engine in engines.items():
             others = {other: catalog for other, catalog in catalogs.items() if other != region}
             engine.place = replace(engine.place, regions=others)
@@ -173,7 +173,3 @@ class Regions:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _catalog_of(engine: Engine) -> Callable[[], Catalog]:
-    return lambda: engine.tables

@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from tablewright.engine.storage.sqlite import FILE, NotAStore, Storage, exists, stores_below
+from tablewright.engine.storage.sqlite import FILE, NotAStore, Storage, exists
 from tablewright.private_files import private_file, sync
 
 COPY = f"{FILE}.compacting"
@@ -37,11 +37,6 @@ class FileSpace:
 
     def __add__(self, other: "FileSpace") -> "FileSpace":
         return FileSpace(self.size + other.size, self.free + other.free)
-
-
-def stores_in(directory: str | Path) -> list[Path]:
-    """The store, and the stores of further regions below it."""
-    return [Path(directory), *stores_below(directory)]
 
 
 def file_space(directory: str | Path) -> FileSpace:

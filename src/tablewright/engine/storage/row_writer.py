@@ -5,10 +5,10 @@ Elsewhere: reading them, and the names of SQL tables (rows.py), the transactions
 """
 
 from collections.abc import Iterable, Sequence
-from zlib import crc32
 
 import apsw
 
+from tablewright.engine.storage.checksum import crc32
 from tablewright.engine.storage.rows import (
     ROWS_PRUNED,
     TABLES_EVER,

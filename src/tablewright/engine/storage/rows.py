@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple, TypeAlias, TypeVar
-from zlib import crc32
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import apsw
+
+from tablewright.engine.storage.checksum import crc32
 
 SqlValue: TypeAlias = int | float | str | bytes | None
 Execute: TypeAlias = Callable[..., apsw.Cursor]
@@ -150,12 +151,14 @@ class RowReader:
         return [(key, item) for key, item, _ in found]
 
     def get(self, table: int, key: bytes) -> Row | None:
-        # The whole list, so that the statement is finished: one that is left half read keeps its snapshot open.
-        for number, size, item, checksum in list(self._shared_execute(table_sql(table).get, (key,))):
-            if crc32(item) != checksum:
-                self.refuse_damaged(table, (item,), (checksum,))
-            return Row(number, size, item)
-        return None
+        # All rows, so that the statement is finished: one that is left half read keeps its snapshot open.
+        found: list[Any] = self._shared_execute(table_sql(table).get, (key,)).fetchall()
+        if not found:
+            return None
+        number, size, item, checksum = found[0]
+        if crc32(item) != checksum:
+            self.refuse_damaged(table, (item,), (checksum,))
+        return Row(number, size, item)
 
     def refuse_damaged(self, table: int, items: Iterable[bytes], sums: Iterable[int | None]) -> None:
         """Raise DamagedRow if an item does not match its checksum; rows of a store of format 3 may have none."""

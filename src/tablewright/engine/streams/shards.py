@@ -59,13 +59,13 @@ def find_stream(txn: ReadTransaction, arn: str) -> Stream:
     if not arn.startswith("arn:") or ":table/" not in arn or "/stream/" not in arn:
         raise invalid("Invalid StreamArn")
     stream = store.find_stream(txn.rows, arn)
-    if stream is None or not is_readable(stream, txn.now()):
+    if stream is None or not is_readable(stream, txn.now_us()):
         raise resource_not_found(f"Requested resource not found: Stream: {arn} not found")
     return stream
 
 
 def readable_shards(txn: ReadTransaction, stream: Stream) -> list[Shard]:
-    now = txn.now()
+    now = txn.now_us()
     return [shard for shard in store.shards(txn.rows, stream.number) if is_readable(shard, now)]
 
 

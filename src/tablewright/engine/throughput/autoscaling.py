@@ -119,9 +119,9 @@ def adjust_all(txn: WriteTransaction, minute: int) -> None:
         owner = scaled(txn.tables, setting.table, setting.index_name)
         if owner is None:
             continue  # on demand now, or the index is gone or still being made
-        units = _wanted(txn.rows, setting, owner.throughput, minute, txn.now())
+        units = _wanted(txn.rows, setting, owner.throughput, minute, txn.now_seconds())
         details = txn.tables[setting.table].scaling.get(setting_key(setting.kind, setting.index_name), {})
-        if units is not None and _is_time(details, setting, owner.throughput, units, txn.now()):
+        if units is not None and _is_time(details, setting, owner.throughput, units, txn.now_seconds()):
             _set_units(txn, setting, owner.throughput, units)
 
 

@@ -90,7 +90,7 @@ def export_batch(session: Session) -> bool:
 
 def forget_batch(session: Session) -> bool:
     """A job: delete the records of exports and imports that ended ninety days ago; False when there are none."""
-    before = session.read(lambda txn: txn.now()) - TRANSFERS_DAYS * DAY
+    before = session.read(lambda txn: txn.now_us()) - TRANSFERS_DAYS * DAY
     if not session.read(lambda txn: any(one.has_older_than(txn.rows, before) for one in (EXPORTS, IMPORTS))):
         return False
     session.write(lambda txn: [one.forget(txn.rows, before) for one in (EXPORTS, IMPORTS)])
@@ -105,7 +105,7 @@ def _next_job(txn: ReadTransaction) -> ExportJob | None:
     assert buckets is not None, "an engine without buckets takes no exports"
     body = orjson.loads(export.body)
     files = len(store.export_files(txn.rows, export.number))
-    return ExportJob(export, body["told"], body["keys"], files, buckets, txn.now())
+    return ExportJob(export, body["told"], body["keys"], files, buckets, txn.now_us())
 
 
 def _write_file(session: Session, plan: ExportJob) -> None:

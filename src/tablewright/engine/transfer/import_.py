@@ -132,7 +132,7 @@ def _next_job(txn: ReadTransaction) -> ImportJob | None:
     buckets = txn.place.buckets
     assert buckets is not None, "an engine without buckets takes no imports"
     table = numbered(txn.tables, job.owner)
-    return ImportJob(job, orjson.loads(job.body)["told"], table, buckets, txn.now())
+    return ImportJob(job, orjson.loads(job.body)["told"], table, buckets, txn.now_us())
 
 
 def _opened(session: Session, plan: ImportJob) -> OpenObject | None:

@@ -8,7 +8,6 @@ each item in the journal and a number for each item collection, not the keys of 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
-from zlib import crc32
 
 import orjson
 
@@ -17,6 +16,7 @@ from tablewright.engine.history.store import ROWS_STRIPPED
 from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import HASH_SPACE, item_key, partition_of
 from tablewright.engine.storage import schema
+from tablewright.engine.storage.checksum import crc32
 from tablewright.engine.storage.read_only import open_read_only
 from tablewright.engine.storage.rows import ROWS_PRUNED, TABLES_EVER, RowReader, index_name, table_name
 from tablewright.engine.storage.sqlite import NotAStore, StoreInUse, exists, stores_below

@@ -15,13 +15,13 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple, TypeVar
-from zlib import crc32
 
 import orjson
 
 from tablewright.engine.background.session import EngineClosed, Session
 from tablewright.engine.catalog import Table
 from tablewright.engine.history.chunks import is_whole
+from tablewright.engine.storage.checksum import crc32
 from tablewright.engine.storage.rows import index_name
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.engine.verify import store
@@ -69,13 +69,13 @@ class Scrub:
     def is_due(self) -> bool:
         if self._steps is not None:
             return True
-        last, now = self.last(), self._session.read(lambda txn: txn.now())
+        last, now = self.last(), self._session.read(lambda txn: txn.now_us())
         return last is None or now >= (last.ended or 0) + EVERY
 
     def step(self) -> bool:
         """One step of the current pass, or of a new one; False at the end of a pass."""
         if self._steps is None or self.current is None:
-            now, total = self._session.read(lambda txn: (txn.now(), _total_rows(txn)))
+            now, total = self._session.read(lambda txn: (txn.now_us(), _total_rows(txn)))
             self.current = ScrubReport(now, None, 0, total, ())
             self._steps = _steps(self._session, self._is_over)
         try:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from typing import NamedTuple
-from zlib import crc32
 
 import orjson
 
+from tablewright.engine.storage.checksum import crc32
 from tablewright.engine.storage.row_writer import RowWriter
 from tablewright.engine.storage.rows import RowReader, change_sum, index_name, table_name
 

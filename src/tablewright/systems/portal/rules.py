@@ -1,12 +1,12 @@
 """The portal's rules: pure functions over values. No clock, no store.
 
 Money is Decimal, rounded half up to cents, in ZAR; prices include VAT. Campaign dates are local dates of the
-business zone (Africa/Johannesburg). Elsewhere: the rules for single fields (field_rules.py).
+business zone (Africa/Johannesburg). Elsewhere: the price of a cart
+(orders/pricing.py), the rules for single fields (field_rules.py).
 """
 
 import os
 import re
-from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -22,9 +22,7 @@ from tablewright.systems.portal.model import (
     Campaign,
     CampaignSnapshot,
     Order,
-    OrderItem,
     OrderStatus,
-    PriceChange,
     Product,
     Status,
     Tenant,
@@ -143,37 +141,6 @@ def is_for_sale(product: Product | None) -> bool:
     return product is not None and product.active and not product.draft
 
 
-def price_steps(before: Product | None, after: Product) -> list[PriceChange]:
-    """What a change of a product adds to its price history: a scheduled price that came, then the change itself.
-
-    Depends on the two records only, so every reader of the change makes the same entries.
-    """
-    if before is None:
-        return [_step(after, None, after.price, after.date_last_updated, after.last_updated_by)]
-    steps = []
-    price = before.price
-    due = before.next_price_from
-    came = due is not None and due <= after.date_last_updated and after.next_price_from != due
-    if came and due is not None and before.next_price is not None and before.next_price != price:
-        steps.append(_step(after, price, before.next_price, due, SCHEDULE))
-        price = before.next_price
-    if after.price != price:
-        steps.append(_step(after, price, after.price, after.date_last_updated, after.last_updated_by))
-    return steps
-
-
-def _step(product: Product, old: Decimal | None, new: Decimal, at: datetime, by: str) -> PriceChange:
-    return PriceChange(
-        product_id=product.id,
-        product_version=product.version,
-        at=at,
-        old_price=old,
-        new_price=new,
-        currency=product.currency,
-        changed_by=by,
-    )
-
-
 # --- campaigns ---
 
 
@@ -230,51 +197,6 @@ def snapshot(campaign: Campaign, now: datetime) -> CampaignSnapshot:
 
 
 # --- orders ---
-
-
-def lines(
-    cart: Sequence[tuple[Product, int]], campaign: Campaign | None, now: datetime
-) -> tuple[OrderItem, ...]:
-    """The lines of an order, each with the current price and the discounted one."""
-    made = []
-    for product, quantity in cart:
-        price = price_at(product, now)
-        off = campaign is not None and covers(campaign, product.id)
-        final = discounted(price, campaign.discount_percentage) if off and campaign is not None else price
-        made.append(
-            OrderItem(
-                product_id=product.id,
-                product_name=product.name,
-                billing_cycle=product.billing_cycle,
-                quantity=quantity,
-                unit_price=price,
-                discounted_unit_price=final,
-                line_total=_line_total(price, quantity, campaign if off else None),
-            )
-        )
-    return tuple(made)
-
-
-def _line_total(price: Decimal, quantity: int, campaign: Campaign | None) -> Decimal:
-    """Rounded once, for the whole line: 100 x half of R99.99 is R4 999.50, not 100 x R50.00."""
-    share = 100 - campaign.discount_percentage if campaign is not None else Decimal(100)
-    return cents(price * quantity * share / 100)
-
-
-def totals(items: Iterable[OrderItem]) -> tuple[Decimal, Decimal, Decimal, Decimal]:
-    """Subtotal, discount, the VAT inside the total, and the total."""
-    items = list(items)
-    subtotal = cents(sum((item.unit_price * item.quantity for item in items), Decimal(0)))
-    total = cents(sum((item.line_total for item in items), Decimal(0)))
-    return subtotal, subtotal - total, cents(total * VAT / (100 + VAT)), total
-
-
-def best(
-    cart: Sequence[tuple[Product, int]], campaigns: Sequence[Campaign], now: datetime
-) -> Campaign | None:
-    """Discounts do not stack: the one campaign that saves the most (CP-X9)."""
-    helpful = [campaign for campaign in campaigns if any(covers(campaign, product.id) for product, _ in cart)]
-    return max(helpful, key=lambda campaign: totals(lines(cart, campaign, now))[1], default=None)
 
 
 def order_number(placed: datetime, order_id: str) -> str:

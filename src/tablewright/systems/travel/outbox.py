@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from tablewright.design import Write
+from tablewright.kit.keyring import KeyRing
 from tablewright.kit.messages import MessageTemplates, read_templates
 from tablewright.kit.outbox import KEPT, Mailbox
 from tablewright.kit.sealed_text import Seal
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.model import Message
 from tablewright.systems.travel.repository import Repository
 

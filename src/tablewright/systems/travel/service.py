@@ -5,18 +5,18 @@ Elsewhere: its parts as one value (travel.py), HTTP (api/router.py), pages (page
 
 from tablewright.edge import Principal
 from tablewright.kit.erased import FOLDER as ERASED
+from tablewright.kit.keyring_check import CHECKS, checked_keyring
 from tablewright.kit.objects.settings import objects_of
 from tablewright.kit.system import Start, System
 from tablewright.systems.travel import jobs, seed
 from tablewright.systems.travel.account.apple import apple_in
 from tablewright.systems.travel.account.data_export import FOLDER as ANALYTICS
-from tablewright.systems.travel.account.keyring_check import CHECKS, checked_keyring
 from tablewright.systems.travel.account.pictures import PICTURES
 from tablewright.systems.travel.api.router import TRANSLATIONS, router
 from tablewright.systems.travel.design import DESIGNS
 from tablewright.systems.travel.migrations import MIGRATIONS
 from tablewright.systems.travel.pages.area import travel_area
-from tablewright.systems.travel.travel import Travel, open_travel
+from tablewright.systems.travel.travel import KEYRING, Travel, open_travel
 
 _SECRETS = "secrets"
 _OBJECTS = "objects"
@@ -31,7 +31,7 @@ def start(given: Start) -> Travel:
 
     objects = objects_of(given.home, _OBJECTS, (PICTURES, ANALYTICS, ERASED, CHECKS), given.world)
     # With other secrets, erased travellers would not be recognised in a restored copy.
-    keyring = checked_keyring(given.home / _SECRETS, objects, given.world)
+    keyring = checked_keyring(KEYRING, given.home / _SECRETS, objects, given.world)
     travel = open_travel(
         given.db,
         given.world,

@@ -10,6 +10,7 @@ from typing import Any
 from tablewright.edge.errors import NotFound
 from tablewright.kit.delivery import OutboxDispatch
 from tablewright.kit.erased import ErasedList
+from tablewright.kit.keyring import KeyRing, passing_keyring
 from tablewright.kit.objects.memory import InMemory
 from tablewright.kit.objects.store import Objects
 from tablewright.mapping import Change, Consumer, Db
@@ -19,7 +20,6 @@ from tablewright.systems.travel.account.apple import AppleVerifier, Nonces
 from tablewright.systems.travel.account.data_export import Exporting
 from tablewright.systems.travel.account.devices import Devices
 from tablewright.systems.travel.account.email_login import EmailLogin
-from tablewright.systems.travel.account.keyring import KeyRing, passing_keyring
 from tablewright.systems.travel.account.pictures import Pictures
 from tablewright.systems.travel.account.privacy import Privacy
 from tablewright.systems.travel.account.sessions import Sessions
@@ -38,6 +38,9 @@ from tablewright.systems.travel.repository import Repository
 from tablewright.systems.travel.sync.feed import Feed
 from tablewright.systems.travel.sync.push import Sync
 from tablewright.world import World
+
+# What keys are made for; it never changes.
+KEYRING = "skratch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ def open_travel(
     a `notifier` devices get no notifications.
     """
     repository, known = Repository(db, world), places or geography()
-    ring, kept = keyring or passing_keyring(world), objects or InMemory()
+    ring, kept = keyring or passing_keyring(KEYRING, world), objects or InMemory()
     regions = Regions(repository, known)
     sync, feed = Sync(repository, known, regions.relist), Feed(repository)
     statistics, sessions = Statistics(repository, known), Sessions(repository)

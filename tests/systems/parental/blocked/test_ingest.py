@@ -16,7 +16,7 @@ from tests.systems.talk import at_once
 from tablewright.client import CallRefused
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.blocked import events as of
-from tablewright.systems.parental.blocked.events import Batch, Event, batch_of_flows
+from tablewright.systems.parental.blocked.events import Batch, Event, event_of
 from tablewright.systems.parental.blocked.ingest import Counted, Ingest
 from tablewright.systems.parental.firewall.driver import BlockedFlow
 from tablewright.systems.parental.model import (
@@ -393,7 +393,7 @@ def test_what_a_device_tells_by_rule_and_address_is_counted_for_the_child(at: Pl
     child = at.child()
     on_air(at, child)
     flows = [BlockedFlow(at.clock.now(), RULE, "tik-tok", ADDRESS, "203.0.113.9", "TCP", 443)] * 3
-    assert ingest.take(batch_of_flows("nflog-1", flows)).counted == 3
+    assert ingest.take(Batch("nflog-1", [event_of(flow) for flow in flows])).counted == 3
     assert row(at, child, date(2030, 6, 14)).blocked_count == 3
 
 
@@ -510,7 +510,7 @@ def test_pc_d33_what_a_rule_stopped_is_counted_though_it_is_told_of_after_the_ru
     reconciler.reconcile(child.child)
     assert list(at.db.all(d.rules_of_child(child=child.child))) == []
     at.clock.move(timedelta(seconds=1))
-    assert at.parental.ingest.take(batch_of_flows("nflog-1", told)) == Counted(
+    assert at.parental.ingest.take(Batch("nflog-1", [event_of(flow) for flow in told])) == Counted(
         2, 0, 0, frozenset({(child.child, date(2030, 6, 14))})
     )
     assert {one.app_name for one in rows(at)} == {"TikTok", EVERYTHING}

@@ -25,7 +25,7 @@ from tablewright.edge.errors import CallerError
 from tablewright.kit.codes import TRIES
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.family.families import FAMILIES_PER_PERSON
 from tablewright.systems.parental.family.phone_proof import (
     BY_FAMILY_PER_HOUR,
@@ -166,7 +166,7 @@ def test_what_a_family_always_allows_is_kept_in_one_spelling(at: Place) -> None:
     ],
 )
 def test_pc_2_a_number_has_one_spelling(written: str, kept: str) -> None:
-    assert rules.phone_number(written) == kept == rules.phone_number(kept)
+    assert field_rules.phone_number(written) == kept == field_rules.phone_number(kept)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_pc_2_a_number_has_one_spelling(written: str, kept: str) -> None:
 )  # fmt: skip
 def test_pc_2_what_is_no_number_is_refused(written: str) -> None:
     with refuses("INVALID_PHONE", "phoneNumber"):
-        rules.phone_number(written)
+        field_rules.phone_number(written)
 
 
 def test_a_child_is_added_with_the_code_that_went_to_its_number(at: Place) -> None:
@@ -471,7 +471,7 @@ def test_pc_d23_a_new_address_is_followed_by_children_and_policies(at: Place) ->
 def test_pc_x13_of_those_who_are_added_at_once_only_as_many_are_as_there_is_room_for(
     at: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rules, "CHILDREN_PER_FAMILY", 2)
+    monkeypatch.setattr(field_rules, "CHILDREN_PER_FAMILY", 2)
     at.family()
     numbers = [f"+1555000{n:04}" for n in range(6)]
     for number in numbers:

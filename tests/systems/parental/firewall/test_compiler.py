@@ -14,7 +14,7 @@ from tests.properties.effort import effort
 from tests.systems.parental.written import app
 
 from tablewright.edge.errors import BadRequest
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.firewall.compiler import compile_rule, left_out, rule_name
 from tablewright.systems.parental.firewall.driver import PortOf, Rule
@@ -377,7 +377,7 @@ def test_an_entry_is_kept_in_one_form() -> None:
     raw = entry(
         domains=["*.Example.com", "example.com"], ipRanges=["203.0.113.7"], ports=[{"port": 1}, {"port": 1}]
     )
-    assert rules.checked_apps([raw]) == [
+    assert field_rules.checked_apps([raw]) == [
         entry(domains=["example.com"], ipRanges=["203.0.113.7/32"], ports=[{"port": 1}])
     ]
 
@@ -392,7 +392,7 @@ def test_an_entry_is_kept_in_one_form() -> None:
 )
 def test_pc_x14_a_mistake_in_an_entry_names_its_field(bad: dict[str, Any], field: str) -> None:
     with pytest.raises(BadRequest) as refused:
-        rules.checked_apps([entry(**bad)])
+        field_rules.checked_apps([entry(**bad)])
     assert refused.value.field == field
 
 

@@ -12,7 +12,7 @@ from tests.systems.parental.talk import ANNA, BEN, OTHER_PHONE, PHONE, ZOE, Json
 from tests.systems.talk import at_once
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import EVERYTHING, BlockedApp, Override, Policy, Port
 from tablewright.systems.parental.policy import policies
@@ -70,18 +70,18 @@ class TestOnEveryWay:
 
     def test_the_limit_of_policies_is_exact_however_many_come_at_once(self, at: Place) -> None:
         child = at.child()
-        for _ in range(rules.POLICIES_PER_CHILD - 3):
+        for _ in range(field_rules.POLICIES_PER_CHILD - 3):
             at.policy(child)
         outcomes = at_once([partial(at.policy, child) for _ in range(8)], threads=8)
         codes = [getattr(outcome, "code", "ok") for outcome in outcomes]
         assert sorted(codes) == ["LIMIT_EXCEEDED"] * 5 + ["ok"] * 3
-        assert len(at.parental.policies.of_child(child)) == rules.POLICIES_PER_CHILD
+        assert len(at.parental.policies.of_child(child)) == field_rules.POLICIES_PER_CHILD
 
 
 def test_pc_x13_the_limit_of_policies_holds_though_the_day_changes_while_two_are_made(
     at: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rules, "POLICIES_PER_CHILD", 1)
+    monkeypatch.setattr(field_rules, "POLICIES_PER_CHILD", 1)
     child, numbered = at.child(), policies.next_policy_id
 
     def overtaken(there: list[Policy], policy: Policy) -> str:
@@ -446,11 +446,11 @@ def test_an_exception_has_an_end_within_a_week_and_an_app_that_is_known(at: Plac
 def test_the_limit_of_exceptions_is_exact_however_many_come_at_once(at: Place) -> None:
     child = at.child()
     add = partial(at.parental.overrides.add, child, "block", "TikTok", timedelta(hours=1), ANNA)
-    for _ in range(rules.OVERRIDES_PER_CHILD - 3):
+    for _ in range(field_rules.OVERRIDES_PER_CHILD - 3):
         add()
     codes = [getattr(outcome, "code", "ok") for outcome in at_once([add] * 12, threads=12)]
     assert sorted(codes) == ["LIMIT_EXCEEDED"] * 9 + ["ok"] * 3
-    assert len(at.parental.overrides.of_child(child)) == rules.OVERRIDES_PER_CHILD
+    assert len(at.parental.overrides.of_child(child)) == field_rules.OVERRIDES_PER_CHILD
     at.parental.overrides.end(child, at.parental.overrides.of_child(child)[0].override_id, ANNA)
     assert isinstance(add(), Override)
 

@@ -19,6 +19,7 @@ from tablewright.edge import Issuer, Problem, make_app, serving_app
 from tablewright.edge.errors import CallerError, Conflict
 from tablewright.kit.codes import CODES_A_WINDOW, LIFETIME, TRIES, WINDOW, WRONG_A_DAY
 from tablewright.kit.delivery import DeliveryDelayed, OutgoingMessage, State
+from tablewright.kit.keyring import KeyDirectory, KeyRing, SecretUnusable, keyring_of
 from tablewright.kit.sealed_text import SealBroken
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import jobs
@@ -33,7 +34,6 @@ from tablewright.systems.travel.account.apple import (
     apple_of,
 )
 from tablewright.systems.travel.account.devices import Gadget
-from tablewright.systems.travel.account.keyring import KeyDirectory, KeyRing, SecretUnusable, keyring_of
 from tablewright.systems.travel.account.sessions import FORMER_WORKS
 from tablewright.systems.travel.sync.operations import Edit
 from tablewright.systems.travel.travel import open_travel
@@ -145,7 +145,7 @@ def test_skratch_without_tokens_says_what_is_missing(home: Home) -> None:
 
 
 def test_a_device_that_an_earlier_version_knew_is_known(home: Home, clock: Clock) -> None:
-    keyring = KeyRing(lambda: {1: b"k" * 32}, clock.world())
+    keyring = KeyRing("skratch", lambda: {1: b"k" * 32}, clock.world())
     travel = open_travel(home.db, clock.world(), keyring=keyring)
     token = "device-e93cd17978d6f7a150f8fd2d5f884afb.c522e7283809cab1579e21793888c9ac"
     assert travel.email_login.requesters.is_device(MAIL, token)
@@ -538,7 +538,7 @@ def test_a_code_that_was_sent_before_the_secret_was_succeeded_still_works(home: 
 
 
 def test_a_keyring_keeps_purposes_apart_and_opens_what_it_sealed(clock: Clock) -> None:
-    ring = keyring_of(b"a" * 32, b"b" * 32, world=clock.world())
+    ring = keyring_of("skratch", b"a" * 32, b"b" * 32, world=clock.world())
     assert ring.hmac("one", "x") != ring.hmac("other", "x")
     assert ring.hmacs("one", "x")[0] == ring.hmac("one", "x")
     assert ring.is_hmac("one", "x", ring.hmacs("one", "x")[1])
@@ -568,7 +568,7 @@ def test_a_secret_that_others_can_read_is_not_used(tmp_path: Path, clock: Clock)
 
 
 def test_two_processes_on_one_directory_have_one_secret(tmp_path: Path, clock: Clock) -> None:
-    one, other = (KeyRing(KeyDirectory(tmp_path, clock.world()), clock.world()) for _ in range(2))
+    one, other = (KeyRing("skratch", KeyDirectory(tmp_path, clock.world()), clock.world()) for _ in range(2))
     assert one.hmac("x", "y") == other.hmac("x", "y")
     KeyDirectory(tmp_path, clock.world()).rotate()
     assert one.newest == other.newest == 2

@@ -173,8 +173,8 @@ def file_by_id(*, file_id: str) -> None:
 
 
 @CAMPUS.query(
-    files, on=file_status_index, pk="{status}#{file_id:shard.8}", descending=True, page=50, at_most=200, roles=("admin",),
-    load=Load(per_month=2_000, items=50, item_bytes=900),
+    files, on=file_status_index, pk="{status}#{file_id:shard.8}", descending=True, page=50, at_most=200,
+    roles=("admin",), load=Load(per_month=2_000, items=50, item_bytes=900),
 )  # fmt: skip
 def files_by_status(*, status: FileStatus) -> None:
     """All files of a status, newest first, merged from eight shards (CC-D3)."""

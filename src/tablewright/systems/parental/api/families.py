@@ -12,9 +12,9 @@ from tablewright.systems.parental.access import OpenChild, OwnFamily, SignedIn, 
 from tablewright.systems.parental.api.bodies import families as views
 from tablewright.systems.parental.api.bodies.common import PageSize
 from tablewright.systems.parental.family.privacy import BACKUPS, Sheet
+from tablewright.systems.parental.field_rules import child_key
 from tablewright.systems.parental.model import AuditEntry, Child, Family, Guardian, Invitation
 from tablewright.systems.parental.parental import Parental
-from tablewright.systems.parental.rules import child_key
 
 
 def families(parental: Parental) -> APIRouter:

@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from tablewright.edge.errors import BadRequest
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.firewall.driver import BlockedFlow
 from tablewright.systems.parental.model import Value
 
@@ -65,7 +65,7 @@ class Event(Value):
     @classmethod
     def _one_spelling(cls, given: str | None) -> str | None:
         try:
-            return rules.phone_number(given) if given is not None else None
+            return field_rules.phone_number(given) if given is not None else None
         except BadRequest:
             return given  # not a number: no child will be found for it
 
@@ -122,7 +122,7 @@ def checked(batch: Batch) -> Batch:
     """A batch as it may be; a mistake names its field."""
     if not 1 <= len(batch.batch_id) <= 200:
         raise BadRequest("INVALID_BATCH", "A batch ID has 1 to 200 characters.", "batchId")
-    rules.limited(len(batch.events), EVENTS_PER_BATCH, "events in a batch", "events")
+    field_rules.limited(len(batch.events), EVENTS_PER_BATCH, "events in a batch", "events")
     return batch
 
 
@@ -135,10 +135,6 @@ def event_of(flow: BlockedFlow, device_id: str | None = None) -> Event:
         app_name=flow.label or None,
         device_id=device_id,
     )
-
-
-def batch_of_flows(batch_id: str, flows: Iterable[BlockedFlow], device_id: str | None = None) -> Batch:
-    return Batch(batch_id, tuple(event_of(flow, device_id) for flow in flows))
 
 
 def chunks(batch: Batch) -> list[Chunk]:

@@ -19,7 +19,7 @@ from tablewright.edge.errors import BadRequest, Conflict, NotFound
 from tablewright.kit.tables import digest
 from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.blocked import events as of
 from tablewright.systems.parental.blocked.counters import Counting, Row
 from tablewright.systems.parental.blocked.events import Batch, Chunk, Event
@@ -261,7 +261,7 @@ class _Finder:
     def _registered(self, given: str) -> str | None:
         """A name as the registry has it, or as it is; None if it can be no name."""
         try:
-            name = rules.app_name(given, "appName")
+            name = field_rules.app_name(given, "appName")
         except BadRequest:
             return None
         app = self._registry.app(name) if self._registry is not None else None

@@ -15,6 +15,7 @@ from tablewright.systems.parental.design.base import (
     guardian_index,
     list_index,
 )
+from tablewright.systems.parental.field_rules import NOISE
 from tablewright.systems.parental.model import (
     Allowance,
     AuditEntry,
@@ -28,7 +29,6 @@ from tablewright.systems.parental.model import (
     ReportDue,
     Turn,
 )
-from tablewright.systems.parental.rules import NOISE
 
 children_table = PARENTAL.table(
     "ChildProfiles",

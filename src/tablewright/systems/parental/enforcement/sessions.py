@@ -20,9 +20,9 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental.blocked.events import ip_of
 from tablewright.systems.parental.enforcement import address_stays
 from tablewright.systems.parental.enforcement.plan import is_behind, is_open
+from tablewright.systems.parental.field_rules import phone_number
 from tablewright.systems.parental.model import Device, Session
 from tablewright.systems.parental.repository import Repository
-from tablewright.systems.parental.rules import phone_number
 
 EventKind = Literal["start", "update-ip", "heartbeat", "stop"]
 # Without a word for so long, a session is over even if it never promised heartbeats.

@@ -15,7 +15,7 @@ from tablewright.edge.errors import BadRequest, Conflict, Refused
 from tablewright.kit.tables import Actor, digest
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.family.erased_list import lasting_id
 from tablewright.systems.parental.family.families import Families
@@ -51,7 +51,7 @@ class Children:
     ) -> Child:
         """A child with a number that was proved; NUMBER_OWNED while another child has it."""
         family = self._families.own(actor, family_id)
-        number = rules.phone_number(phone)
+        number = field_rules.phone_number(phone)
         windows.zone(timezone)
         # A receipt outlives an erasure, so it must not say whose it is.
         once = f"child:{digest(actor.subject, key)}" if key else None
@@ -74,7 +74,7 @@ class Children:
             phone=number,
             held_phone=number,
             family_id=family.family_id,
-            child_name=rules.name_of(name, "childName"),
+            child_name=field_rules.name_of(name, "childName"),
             timezone=timezone,
             parent_email=self._owner_email(family.family_id),
             created_at=now,
@@ -90,7 +90,7 @@ class Children:
         """What holds the limit while several are added at once; LIMIT_EXCEEDED if there is no room."""
         turn = self._repository.limit_guard("children", family.family_id)
         count = len(self._repository.children_of(family.family_id))
-        rules.limited(count + 1, rules.CHILDREN_PER_FAMILY, "children in a family")
+        field_rules.limited(count + 1, field_rules.CHILDREN_PER_FAMILY, "children in a family")
         return turn
 
     def _take(
@@ -103,10 +103,10 @@ class Children:
     ) -> Child:
         """Create a child under the first unused tenure of its number."""
         for tenure in range(1, _TENURES):
-            if self._has_rest(rules.tenure_key(child.phone, tenure)):
+            if self._has_rest(field_rules.tenure_key(child.phone, tenure)):
                 continue
             taken = child.model_copy(
-                update={"child": rules.tenure_key(child.phone, tenure), "tenure": tenure}
+                update={"child": field_rules.tenure_key(child.phone, tenure), "tenure": tenure}
             )
             audit = self._repository.audit(child.family_id, taken.child, action, actor, None, taken)
             with self._repository.translated("NUMBER"):
@@ -165,12 +165,12 @@ class Children:
     def _checked(self, changes: dict[str, Any]) -> dict[str, Any]:
         clean = dict(changes)
         if "child_name" in clean:
-            clean["child_name"] = rules.name_of(clean["child_name"], "childName")
+            clean["child_name"] = field_rules.name_of(clean["child_name"], "childName")
         if "timezone" in clean:
             windows.zone(clean["timezone"])
         until: datetime | None = clean.get("paused_until")
         if until is not None:
-            rules.later(until, self._repository.now(), rules.LONGEST_PAUSE, "pausedUntil")
+            field_rules.later(until, self._repository.now(), field_rules.LONGEST_PAUSE, "pausedUntil")
         return clean
 
     def _change(self, key: str, changes: dict[str, Any], actor: Actor, expected: int | None) -> Child:
@@ -180,7 +180,7 @@ class Children:
         after = before.model_copy(
             update={**changes, "updated_at": self._repository.later_than(before.updated_at)}
         )
-        if rules.is_same(before, after):
+        if field_rules.is_same(before, after):
             return before
         write = d.children.change(before, after)
         assert write.item is not None
@@ -198,7 +198,7 @@ class Children:
             why: str | None = self._families.reason(reason)
         else:
             self._families.owner(actor, child.family_id)
-            why = rules.text_of(reason, "reason", 500)
+            why = field_rules.text_of(reason, "reason", 500)
         return self._repository.retried(None, lambda: self._release(child.child, actor, why))
 
     def _release(self, key: str, actor: Actor, reason: str | None) -> Child:
@@ -222,7 +222,7 @@ class Children:
     def change_number(self, child: Child, phone: str, code: str, actor: Actor) -> Child:
         """Another number for the same child: what it has moves along (PC-D24). The new one must be proved."""
         self._families.owner(actor, child.family_id)
-        number = rules.phone_number(phone)
+        number = field_rules.phone_number(phone)
         if number == child.phone:
             raise BadRequest("SAME_NUMBER", "The child already has this number.", "phoneNumber")
         proof = self._numbers.check(child.family_id, number, code)
@@ -242,7 +242,7 @@ class Children:
             }
         )
         for tenure in range(1, _TENURES):
-            key = rules.tenure_key(number, tenure)
+            key = field_rules.tenure_key(number, tenure)
             if self._repository.db.one(d.child_by_key(child=key)) is None and not self._has_rest(key):
                 break
         task = self._repository.task("number", before.family_id, actor, child=before.child,

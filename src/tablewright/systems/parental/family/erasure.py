@@ -10,7 +10,7 @@ from tablewright.design import Write
 from tablewright.kit.erased import Certificate
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.family import erased_list, subjects
 from tablewright.systems.parental.family.number_change import RULES_LEFT, Reconcile, off_devices
 from tablewright.systems.parental.model import Child, FamilyTask
@@ -124,7 +124,7 @@ def begin(repository: Repository, key: str, actor: Actor) -> FamilyTask:
         *(d.children.change(one, _erased(repository, one)) for one in rows),
         *(d.tasks.add(one) for one in (task, *more)),
         *(d.tasks.cancel(one.task_id) for one in running),
-        repository.audit(before.family_id, rules.ERASED, "child erased", actor),
+        repository.audit(before.family_id, field_rules.ERASED, "child erased", actor),
     )
     return task
 
@@ -137,8 +137,8 @@ def _erased(repository: Repository, child: Child) -> Child:
             "held_phone": None,
             "released_at": child.released_at or now,
             "erased_at": now,
-            "child_name": rules.ERASED,
-            "parent_email": rules.ERASED,
+            "child_name": field_rules.ERASED,
+            "parent_email": field_rules.ERASED,
             "paused_until": None,
             "updated_at": now,
         }

@@ -11,7 +11,7 @@ from tablewright.edge.errors import BadRequest, Conflict, Forbidden, NotFound, R
 from tablewright.kit.tables import Actor, digest
 from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import AuditEntry, Child, Family, Guardian, ReportDue
 from tablewright.systems.parental.policy.destinations import check_domain
@@ -63,7 +63,7 @@ class Families:
         Support may look if it says why, and the family sees that it did (PC-X11). One that is being erased is there
         only for who wants to erase it.
         """
-        key = rules.child_key(phone)
+        key = field_rules.child_key(phone)
         holder = self._repository.child_of_phone(key) if "~" not in key else None
         if holder is not None and self.has(actor, holder.family_id):
             return holder
@@ -102,7 +102,7 @@ class Families:
 
     def reason(self, reason: str | None) -> str:
         """Why staff looks or acts, as the family will read it; REASON_NEEDED without one."""
-        why = rules.text_of(reason, "reason", 500)
+        why = field_rules.text_of(reason, "reason", 500)
         if why is None or len(why) < 3:
             raise BadRequest("REASON_NEEDED", "Enter a reason; the family can read it.", "reason")
         return why
@@ -116,7 +116,7 @@ class Families:
 
     def address_of(self, reader: Actor, email: str | None = None) -> str:
         """The address under which a reader's family is kept: its owner's."""
-        wanted = rules.email_address(email) if email is not None else None
+        wanted = field_rules.email_address(email) if email is not None else None
         owners = [
             guardian.email
             for family in self.of(reader)
@@ -124,7 +124,7 @@ class Families:
             if guardian.role == "owner"
         ]
         # In several families: the reader's own address if it is one of them.
-        own = reader.email and rules.email_address(reader.email)
+        own = reader.email and field_rules.email_address(reader.email)
         owners.sort(key=lambda owner: owner != own)
         if wanted is not None and wanted == own and owners:
             return owners[0]
@@ -143,13 +143,13 @@ class Families:
             return self._repository.family(earlier.result["familyId"])
         now = self._repository.now()
         family = Family(
-            family_id=self._repository.new_id("fam"), name=rules.name_of(name, "name"), created_at=now
+            family_id=self._repository.new_id("fam"), name=field_rules.name_of(name, "name"), created_at=now
         )
         owner = Guardian(
             family_id=family.family_id,
             subject=actor.subject,
             email=email,
-            name=rules.name_of(person or actor.name, "guardianName"),
+            name=field_rules.name_of(person or actor.name, "guardianName"),
             role="owner",
             joined_at=now,
         )
@@ -159,7 +159,7 @@ class Families:
 
         def attempt() -> Any:
             turn = self._repository.limit_guard("families", actor.subject)
-            rules.limited(len(self.of(actor)) + 1, FAMILIES_PER_PERSON, "families for a person")
+            field_rules.limited(len(self.of(actor)) + 1, FAMILIES_PER_PERSON, "families for a person")
             return self._repository.write(
                 "FAMILY",
                 d.families.create(family),
@@ -187,7 +187,7 @@ class Families:
         if expected is not None and before.version != expected:
             raise VersionConflict(before)
         after = before.model_copy(update=changes)
-        if rules.is_same(before, after):
+        if field_rules.is_same(before, after):
             return before
         write = d.families.change(before, after)
         assert write.item is not None
@@ -220,17 +220,17 @@ class Families:
         if actor.email is None:
             words = "Your login has no e-mail address. Sign in with one that does."
             raise Refused("EMAIL_NEEDED", words)
-        return rules.email_address(actor.email)
+        return field_rules.email_address(actor.email)
 
 
 def _checked_settings(changes: dict[str, Any]) -> dict[str, Any]:
     clean = dict(changes)
     if "name" in clean:
-        clean["name"] = rules.name_of(clean["name"], "name")
+        clean["name"] = field_rules.name_of(clean["name"], "name")
     if "allowed_domains" in clean:
         domains = clean["allowed_domains"]
-        rules.limited(
-            len(domains), rules.ALLOWED_DOMAINS, "domains that are always allowed", "allowedDomains"
+        field_rules.limited(
+            len(domains), field_rules.ALLOWED_DOMAINS, "domains that are always allowed", "allowedDomains"
         )
         checked = [check_domain(text, f"allowedDomains[{n}]") for n, text in enumerate(domains)]
         clean["allowed_domains"] = list(dict.fromkeys(checked))

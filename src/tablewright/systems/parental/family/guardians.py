@@ -12,7 +12,7 @@ from tablewright.design import Write
 from tablewright.edge.errors import Conflict, NotFound
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.family import erased_list
 from tablewright.systems.parental.family.families import Families
 from tablewright.systems.parental.model import Family, Guardian, Invitation, Role
@@ -42,15 +42,15 @@ class Guardians:
     def _invite(self, family_id: str, email: str, actor: Actor) -> Invitation:
         turn = self._repository.limit_guard("guardians", family_id)
         owner = self._families.owner(actor, family_id)
-        address = rules.email_address(email)
+        address = field_rules.email_address(email)
         guardians = self._repository.guardians_of(family_id)
         if any(guardian.email == address for guardian in guardians):
             raise Conflict("ALREADY_GUARDIAN", "This person already belongs to the family.", "email")
         waiting = self.invitations(family_id, actor)
         same = next((one for one in waiting if one.email == address), None)
         if same is None:
-            rules.limited(len(waiting) + 1, rules.INVITATIONS_PER_FAMILY, "open invitations")
-            rules.limited(len(guardians) + 1, rules.GUARDIANS_PER_FAMILY, "guardians in a family")
+            field_rules.limited(len(waiting) + 1, field_rules.INVITATIONS_PER_FAMILY, "open invitations")
+            field_rules.limited(len(guardians) + 1, field_rules.GUARDIANS_PER_FAMILY, "guardians in a family")
         invitation = Invitation(
             invitation_id=same.invitation_id if same else self._repository.new_id("inv"),
             family_id=family_id,
@@ -81,7 +81,7 @@ class Guardians:
         """The invitations that wait for the caller."""
         if actor.email is None:
             return []
-        email = rules.email_address(actor.email)
+        email = field_rules.email_address(actor.email)
         return list(self._repository.db.all(d.invitations_of_address(email=email)))
 
     def accept(self, invitation_id: str, actor: Actor, *, person: str = "") -> Family:
@@ -97,12 +97,12 @@ class Guardians:
             return self._repository.family(family_id)
         turn = self._repository.limit_guard("guardians", family_id)
         guardians = self._repository.guardians_of(family_id)
-        rules.limited(len(guardians) + 1, rules.GUARDIANS_PER_FAMILY, "guardians in a family")
+        field_rules.limited(len(guardians) + 1, field_rules.GUARDIANS_PER_FAMILY, "guardians in a family")
         guardian = Guardian(
             family_id=family_id,
             subject=actor.subject,
             email=invitation.email,
-            name=rules.name_of(person or actor.name, "guardianName"),
+            name=field_rules.name_of(person or actor.name, "guardianName"),
             joined_at=self._repository.now(),
         )
         audit = self._repository.audit(
@@ -131,7 +131,7 @@ class Guardians:
         invitation = self._repository.found(
             self._repository.db.one(d.invitations.get(invitation_id), consistent=True), "INVITATION"
         )
-        if actor.email is None or rules.email_address(actor.email) != invitation.email:
+        if actor.email is None or field_rules.email_address(actor.email) != invitation.email:
             raise NotFound("INVITATION", "There is no such invitation for the address you signed in with.")
         return invitation
 

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 
 from tablewright.kit.tables import Actor, digest
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.cache import MemoryCache
 from tablewright.systems.parental.enforcement.address_reuse import is_alert
 from tablewright.systems.parental.enforcement.plan import NOT_NOW
@@ -38,7 +38,7 @@ class Notices:
 
     def sent_to(self, family: Family, reader: Actor, most: int) -> list[Message]:
         """The latest messages of a family that its reader may see, newest first."""
-        own = rules.email_address(reader.email) if reader.email else None
+        own = field_rules.email_address(reader.email) if reader.email else None
         every = self._repository.db.all(d.outbox.of(family.family_id))
         found = [message for message in every if message.recipient == own]
         latest = sorted(found, key=lambda one: one.created_at, reverse=True)[:most]

@@ -15,7 +15,7 @@ from tablewright.design import Write
 from tablewright.edge.errors import TooManyRequests
 from tablewright.kit.codes import DAY, LIFETIME, WINDOW, WRONG_A_DAY, CodeChecks, new_code, seconds_left, span
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.model import Challenge
 from tablewright.systems.parental.repository import Repository
 
@@ -36,7 +36,7 @@ class Numbers:
 
     def start(self, family_id: str, phone: str) -> None:
         """Send a code to a number."""
-        number = rules.phone_number(phone)
+        number = field_rules.phone_number(phone)
         self._allow(f"number-{self._hash(number, family_id)[:32]}", TO_NUMBER_PER_HOUR)
         self._allow(f"family-{family_id}", BY_FAMILY_PER_HOUR)
         self._allow(f"number-{self._hash(number)[:32]}", TO_NUMBER_PER_DAY, DAY)

@@ -16,12 +16,12 @@ from tablewright.kit.erased import ErasedList
 from tablewright.kit.subjects import Left, Part, Step, Subject
 from tablewright.mapping import forget_parked_saying
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.family.erased_list import child_entry, family_entry
 from tablewright.systems.parental.model import AuditEntry, Child, FamilyTask, Message
 from tablewright.systems.parental.repository import Repository
 
-# Erased first: from then on no one acts for the family.
+# Erased first, so that they can no longer act for the family.
 MEMBERS = ("guardian", "invitation")
 _IN_THE_FAMILY = "the family's own page shows it; an export is of one child"
 _ENDS_WITH_ITS_TASK = "goes last, in the transaction that ends the erasure; it has no name by then"
@@ -102,9 +102,8 @@ class FamilySubjects:
                     only=lambda child, proof: proof.phone == child.phone,
                     hidden="a code that works for a quarter of an hour",
                 ),
-                Step("quarantined", self._forget_events, of=(d.quarantine,)),
+                Step("quarantined", self._forget_events, (d.quarantine,), "not counted for a child yet"),
                 Step("parked", lambda child: self._forget_parked(child.words)),
-                Left((d.quarantine,), "not counted for a child yet, so not exported"),
                 Left((d.wakes,), "removed with the rules; only says when to look at the child again"),
                 Left((d.tasks.entity,), "long work, the erasure itself too; empty once it is finished"),
             ),
@@ -122,7 +121,7 @@ class FamilySubjects:
                 Part(d.outbox.owned, hidden=_IN_THE_FAMILY),
                 Part(d.audit.by_owner, hidden=_IN_THE_FAMILY),
                 Step("parked", lambda family_id: self._forget_parked([family_id])),
-                Left((d.families, d.children, d.reports), _ENDS_WITH_ITS_TASK),
+                Left((d.families, d.reports), _ENDS_WITH_ITS_TASK),
             ),
             erased,
             family_entry,
@@ -167,10 +166,10 @@ def _nameless(entry: AuditEntry, words: Sequence[str]) -> AuditEntry:
         return entry
     return entry.model_copy(
         update={
-            "subject": rules.ERASED,
+            "subject": field_rules.ERASED,
             "before": {},
             "after": {},
-            "reason": rules.ERASED if entry.reason else None,
+            "reason": field_rules.ERASED if entry.reason else None,
         }
     )
 

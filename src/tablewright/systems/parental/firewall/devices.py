@@ -23,7 +23,7 @@ from typing import Any, TypeAlias, TypeVar
 from tablewright.edge.errors import BadRequest, Conflict, Refused
 from tablewright.mapping import Stale
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.enforcement.meters import Answer, Meters
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc
@@ -132,7 +132,7 @@ class Devices:
         Another guard is told to the device at once; one that cannot be told now is told later (`guard_kept`).
         """
         if "guard" in fields:
-            fields["guard"] = rules.dns_guard(fields["guard"])
+            fields["guard"] = field_rules.dns_guard(fields["guard"])
 
         def changed(before: Device) -> Device:
             if before.leaving_at is not None:

@@ -15,7 +15,7 @@ from tablewright.edge.errors import CallerError
 from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form
 from tablewright.pages.layout import Crumb
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.model import Family
 from tablewright.systems.parental.pages.page import HOME, Look, ParentalPages, Posted, refused, status_of
 
@@ -85,7 +85,7 @@ def _prove(pages: ParentalPages, form: Form, actor: Actor, family_id: str) -> st
     """Send a code to the number of the form, if that is what was asked for; None if a code was typed."""
     if form.get("do") != "send" and form.get("sent"):
         return None
-    number = rules.phone_number(form.get("phoneNumber"))
+    number = field_rules.phone_number(form.get("phoneNumber"))
     pages.parental.children.prove(number, actor, family_id)
     return number
 

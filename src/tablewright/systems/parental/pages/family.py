@@ -15,7 +15,7 @@ from tablewright.edge.problems import forbidden
 from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form, FormWrong, form_of
 from tablewright.pages.layout import Crumb
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import Child, Family, Guardian, Invitation
 from tablewright.systems.parental.pages.confirmation import confirmation
@@ -161,7 +161,7 @@ def _beginning(pages: ParentalPages, router: APIRouter) -> None:
     def look(request: Request, form: Posted) -> Response:
         """Support looks up a child by its number, with a reason."""
         try:
-            number = rules.child_key(form.get("phoneNumber"))
+            number = field_rules.child_key(form.get("phoneNumber"))
             child = pages.parental.families.child(
                 pages.actor(request), number, reason=form.get(REASON) or None
             )

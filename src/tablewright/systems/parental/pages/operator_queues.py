@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from fastapi import APIRouter, Request, Response
 
 from tablewright.pages.words import plural
-from tablewright.systems.parental import jobs, rules
+from tablewright.systems.parental import field_rules, jobs
 from tablewright.systems.parental.blocked import ingest
 from tablewright.systems.parental.blocked.ingest import Counted
 from tablewright.systems.parental.pages.operator_page import OperatorPages
@@ -66,7 +66,7 @@ def shown(event: Mapping[str, str]) -> dict[str, str]:
     number = event.get("phoneNumber")
     return {
         "at": event.get("at", "")[:19].replace("T", " ") + " UTC",
-        "of": rules.masked(number) if number else event.get("privateIP", ""),
+        "of": field_rules.masked(number) if number else event.get("privateIP", ""),
         "app": event.get("appName") or event.get("ruleName", ""),
         "count": event.get("count", "1"),
         "why": why(event),

@@ -13,7 +13,7 @@ from tablewright.edge.errors import BadRequest, Conflict, NotFound
 from tablewright.kit.tables import Actor, OnceRequest, digest
 from tablewright.mapping import AlreadyExists
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.model import EVERYTHING, Child, Override, OverrideKind
 from tablewright.systems.parental.policy.policies import Registered
 from tablewright.systems.parental.repository import Repository
@@ -56,7 +56,7 @@ class Overrides:
         now = self._repository.now()
         start = now if begins_at is None else max(begins_at, now)
         end = start + until if isinstance(until, timedelta) else until
-        rules.later(end, now, rules.LONGEST_OVERRIDE, "until")
+        field_rules.later(end, now, field_rules.LONGEST_OVERRIDE, "until")
         if start >= end:
             raise BadRequest("INVALID_TIME", "The end must be after the start.", "until")
         override = Override(
@@ -67,7 +67,7 @@ class Overrides:
             begins_at=start,
             until=end,
             by=actor.name,
-            reason=rules.text_of(reason, "reason", 200),
+            reason=field_rules.text_of(reason, "reason", 200),
         )
         return self._allocated(child, override, actor, request)
 
@@ -81,7 +81,7 @@ class Overrides:
             now = self._repository.now()
             there = list(self._repository.db.all(d.overrides_of_child(child=child.child)))
             live = sum(1 for one in there if one.until > now)
-            rules.limited(live + 1, rules.OVERRIDES_PER_CHILD, "exceptions for a child")
+            field_rules.limited(live + 1, field_rules.OVERRIDES_PER_CHILD, "exceptions for a child")
             named = override.model_copy(update={"override_id": next_id(there, now)})
             subject = f"{child.child}/{named.override_id}"
             audit = self._repository.audit(child.family_id, subject, words, actor, None, named)
@@ -114,7 +114,7 @@ class Overrides:
 
     def _app(self, child: Child, app: str) -> str:
         """The app as the registry spells it, or as one of the child's policies names it."""
-        name = rules.app_name(app, "appName")
+        name = field_rules.app_name(app, "appName")
         if name == EVERYTHING:
             return name
         known = [entry.app_name for entry in self._registered()]

@@ -15,7 +15,7 @@ from tablewright.edge.errors import BadRequest, Conflict, NotFound
 from tablewright.kit.tables import NOT_ONCE, Actor, OnceRequest, digest
 from tablewright.mapping import AlreadyExists, Page, Stale
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.family.families import Families
 from tablewright.systems.parental.firewall import compiler
@@ -110,7 +110,7 @@ class Policies:
         earlier = self._repository.earlier(request)
         if earlier is not None:
             return self._again(child, earlier)
-        merged = rules.checked_windows(draft.time_windows)
+        merged = field_rules.checked_windows(draft.time_windows)
         now = self._repository.now()
         policy = Policy(
             child=child.child,
@@ -122,7 +122,7 @@ class Policies:
             status=draft.status,
             created_at=now,
             updated_at=now,
-            notes=rules.text_of(draft.notes, "notes", NOTES_LENGTH),
+            notes=field_rules.text_of(draft.notes, "notes", NOTES_LENGTH),
             timezone=_zone(draft.timezone),
         )
         _check_filled(policy)
@@ -147,7 +147,7 @@ class Policies:
             turn = self._repository.limit_guard("policies", child.child)
             there = self._repository.policies_of(child.child, deleted=True)
             live = sum(1 for one in there if one.status != "deleted")
-            rules.limited(live + 1, rules.POLICIES_PER_CHILD, "rules for a child")
+            field_rules.limited(live + 1, field_rules.POLICIES_PER_CHILD, "rules for a child")
             named = policy.model_copy(update={"policy_id": next_policy_id(there, policy)})
             audit = self._repository.audit(
                 child.family_id, f"{child.child}/{named.policy_id}", "policy created", actor, None, named
@@ -189,13 +189,13 @@ class Policies:
         earlier = self._repository.earlier(request)
         if earlier is not None:
             return self._again(child, earlier)
-        merged = rules.checked_windows(draft.time_windows)
+        merged = field_rules.checked_windows(draft.time_windows)
         before = self._seen(child, policy_id, expected)
         known = {entry.app_name for entry in before.blocked_apps}
         changes: dict[str, Any] = {
             "blocked_apps": self._apps(draft.blocked_apps, known),
             "time_windows": list(merged.windows),
-            "notes": rules.text_of(draft.notes, "notes", NOTES_LENGTH),
+            "notes": field_rules.text_of(draft.notes, "notes", NOTES_LENGTH),
             "timezone": _zone(draft.timezone),
         }
         is_paused = before.status == "paused" and draft.status == "active"
@@ -210,7 +210,7 @@ class Policies:
     ) -> Policy:  # fmt: skip
         """Out of force until a time, or until it is resumed."""
         if until is not None:
-            rules.later(until, self._repository.now(), rules.LONGEST_PAUSE, "until")
+            field_rules.later(until, self._repository.now(), field_rules.LONGEST_PAUSE, "until")
         changes = {"status": "paused", "paused_until": until}
         return self._moved(child, policy_id, changes, "policy paused", actor, expected)
 
@@ -258,7 +258,7 @@ class Policies:
         after = before.model_copy(
             update={**changes, "updated_at": self._repository.later_than(before.updated_at)}
         )
-        if rules.is_same(before, after):
+        if field_rules.is_same(before, after):
             return before
         _check_filled(after)
         policies_by_app.note(self._repository, child.child, after.blocked_apps, before.blocked_apps)
@@ -279,12 +279,12 @@ class Policies:
         """The entries as they are kept: known to the registry under its spelling, or saying where they go."""
         registered = {app.app_name.casefold(): app for app in self._registered()}
         named = []
-        for number, entry in enumerate(rules.checked_apps(entries)):
+        for number, entry in enumerate(field_rules.checked_apps(entries)):
             app = registered.get(entry.app_name.casefold())
             is_kept = known is not None and entry.app_name in known
             if app is not None and (not app.retired or is_kept):
                 entry = entry.model_copy(update={"app_name": app.app_name})
-            elif not is_kept and not rules.is_custom(entry):
+            elif not is_kept and not field_rules.is_custom(entry):
                 words = f"We don't know an app called {entry.app_name}. Choose one from the list, or add its sites."
                 raise BadRequest("UNKNOWN_APP", words, f"blockedApps[{number}].appName")
             named.append(entry)

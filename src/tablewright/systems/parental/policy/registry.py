@@ -23,7 +23,7 @@ from tablewright.kit.tables import Actor
 from tablewright.mapping import AlreadyExists, Consumer, Stale
 from tablewright.mapping.consumer.records import Change
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.cache import Cache, CacheUnavailable, MemoryCache, through
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import EVERYTHING, App, AuditEntry, Policy
@@ -113,12 +113,12 @@ class Registry:
 
         `fields` are those of an app as JSON has them. A range may be text, or carry the operator's own `enforce`.
         """
-        before = self._stored(rules.app_name(name, "appName"))
+        before = self._stored(field_rules.app_name(name, "appName"))
         if before is None and expected is not None:
             raise VersionConflict(None)
         if before is not None and expected is not None and before.version != expected:
             raise VersionConflict(before)
-        shown = before.app_name if before is not None else rules.app_name(name, "appName")
+        shown = before.app_name if before is not None else field_rules.app_name(name, "appName")
         after = checked(shown, fields, self._repository.now())
         return self._write(before, after, actor)
 
@@ -280,18 +280,18 @@ def canonical(app: App) -> App:
         raise BadRequest("INVALID_APP", "An app needs a domain or an address range.", "domains")
     if app.popularity is not None and app.popularity < 1:
         raise BadRequest("INVALID_APP", "Popularity must be a rank; 1 is the most popular.", "popularity")
-    cidrs = rules.checked_ranges([one.cidr for one in app.ip_ranges], "ipRanges", ".cidr")
+    cidrs = field_rules.checked_ranges([one.cidr for one in app.ip_ranges], "ipRanges", ".cidr")
     ranges = {
         cidr: one.model_copy(update={"cidr": cidr}) for cidr, one in zip(cidrs, app.ip_ranges, strict=True)
     }
     return app.model_copy(
         update={
-            "app_category": rules.name_of(app.app_category, "appCategory", 40),
-            "description": rules.text_of(app.description, "description", 500),
-            "source": rules.text_of(app.source, "source", 1000),
-            "domains": rules.checked_domains(app.domains, "domains"),
+            "app_category": field_rules.name_of(app.app_category, "appCategory", 40),
+            "description": field_rules.text_of(app.description, "description", 500),
+            "source": field_rules.text_of(app.source, "source", 1000),
+            "domains": field_rules.checked_domains(app.domains, "domains"),
             "ip_ranges": list(ranges.values()),
-            "default_ports": rules.checked_ports(app.default_ports, "defaultPorts"),
+            "default_ports": field_rules.checked_ports(app.default_ports, "defaultPorts"),
         }
     )
 
@@ -347,7 +347,7 @@ def apps_in(text: str, now: datetime) -> list[App]:
         if not isinstance(name, str):
             raise BadRequest("INVALID_LIST", f"Entry {number + 1} of the list has no appName.")
         try:
-            app = checked(rules.app_name(name, "appName"), one, now)
+            app = checked(field_rules.app_name(name, "appName"), one, now)
         except BadRequest as mistake:
             where = f" ({mistake.field})" if mistake.field else ""
             raise BadRequest("INVALID_LIST", f"{name}{where}: {mistake.message}") from None

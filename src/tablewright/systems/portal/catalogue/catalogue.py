@@ -15,6 +15,7 @@ from tablewright.kit.tables import Actor
 from tablewright.mapping import Page
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import field_rules, rules
+from tablewright.systems.portal.catalogue.price_history import price_steps
 from tablewright.systems.portal.errors import Changed, Unavailable
 from tablewright.systems.portal.model import AuditEntry, Campaign, CampaignProduct, Kind, PriceChange, Product
 from tablewright.systems.portal.repository import Repository
@@ -88,7 +89,7 @@ class Catalogue:
             )
         )
         write = self._repository.within_item_limit(d.products.create(product), "plan")
-        steps = [d.prices.create(step) for step in rules.price_steps(None, product)]
+        steps = [d.prices.create(step) for step in price_steps(None, product)]
         audit = self._repository.audit("products", product.id, "created", actor, None, product)
         self._repository.write("PRODUCT", write, *steps, audit)
         return product, self._same_name(product)
@@ -140,7 +141,7 @@ class Catalogue:
         write = self._repository.within_item_limit(d.products.change(before, after), "plan")
         assert write.item is not None
         writes: list[Write[Any]] = [write]
-        writes += [d.prices.create(step) for step in rules.price_steps(before, write.item)]
+        writes += [d.prices.create(step) for step in price_steps(before, write.item)]
         writes.append(self._repository.audit("products", before.id, action, actor, before, write.item))
         self._repository.write("PRODUCT", *writes)
         return write.item

@@ -55,10 +55,11 @@ class Privacy:
                     only=lambda asked, order: not asked.own or rules.is_claimed(order, asked.tenant),
                     keep="financial records, for seven years; they have no name or address",
                 ),
-                Step("tenant", self._forget, of=(d.tenants, d.codes.challenges)),
+                Step(
+                    "tenant", self._forget, (d.tenants, d.codes.challenges), "codes of a quarter of an hour"
+                ),
                 Part(d.audits["tenants"].by_owner, "history", redact=lambda _, entry: _redacted(entry)),
                 Part(d.outbox.owned, "messages", show=repository.outbox.exported),
-                Left((d.codes.challenges,), "secrets of a quarter of an hour are not exported"),
                 Left((d.audits["products"].entries, d.audits["campaigns"].entries), "what staff did"),
             ),
             erased,

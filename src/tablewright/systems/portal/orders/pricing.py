@@ -2,11 +2,12 @@
 
 Must hold: running campaigns apply whether or not their code was typed; discounts do not stack (CP-X9); the
 price of a cart here is the price of an order placed at the same moment. A code that cannot be used is refused.
-Elsewhere: the arithmetic (rules.py), how an order is written (checkout.py).
+Elsewhere: which campaigns are running (rules.py), how an order is written (checkout.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 
 from tablewright.edge.errors import NotFound, Refused
@@ -66,15 +67,15 @@ def price(
         )
     now = repository.now()
     running = _running(repository, lines, tenant_id)
-    best = rules.best(lines, [*fitting, *(each for each in running if each.code not in wanted)], now)
-    items = rules.lines(lines, best, now)
+    best = best_campaign(lines, [*fitting, *(each for each in running if each.code not in wanted)], now)
+    items = items_of(lines, best, now)
     if any(item.discounted_unit_price < rules.CENT for item in items):
         # Campaigns and prices are checked against each other when they change; two changes at once may slip through.
         raise Unavailable(
             "CAMPAIGN_UNAVAILABLE", "This offer would leave nothing to pay. Please order without it."
         )
     beaten = fitting[0].code if fitting and best not in fitting else None
-    return Priced(tuple(product for product, _ in lines), items, best, beaten, *rules.totals(items))
+    return Priced(tuple(product for product, _ in lines), items, best, beaten, *totals(items))
 
 
 def _products(
@@ -159,5 +160,57 @@ def _takes_something_off(
     campaign: Campaign, lines: Sequence[tuple[Product, int]], repository: Repository
 ) -> bool:
     """Whether it saves money and leaves every line something to pay."""
-    items = rules.lines(lines, campaign, repository.now())
-    return rules.totals(items)[1] > 0 and all(item.discounted_unit_price >= rules.CENT for item in items)
+    items = items_of(lines, campaign, repository.now())
+    return totals(items)[1] > 0 and all(item.discounted_unit_price >= rules.CENT for item in items)
+
+
+# --- arithmetic: pure ---
+
+
+def items_of(
+    cart: Sequence[tuple[Product, int]], campaign: Campaign | None, now: datetime
+) -> tuple[OrderItem, ...]:
+    """The lines of an order, each with the current price and the discounted one."""
+    made = []
+    for product, quantity in cart:
+        price = rules.price_at(product, now)
+        off = campaign is not None and rules.covers(campaign, product.id)
+        final = (
+            rules.discounted(price, campaign.discount_percentage) if off and campaign is not None else price
+        )
+        made.append(
+            OrderItem(
+                product_id=product.id,
+                product_name=product.name,
+                billing_cycle=product.billing_cycle,
+                quantity=quantity,
+                unit_price=price,
+                discounted_unit_price=final,
+                line_total=_line_total(price, quantity, campaign if off else None),
+            )
+        )
+    return tuple(made)
+
+
+def _line_total(price: Decimal, quantity: int, campaign: Campaign | None) -> Decimal:
+    """Rounded once, for the whole line: 100 x half of R99.99 is R4 999.50, not 100 x R50.00."""
+    share = 100 - campaign.discount_percentage if campaign is not None else Decimal(100)
+    return rules.cents(price * quantity * share / 100)
+
+
+def totals(items: Iterable[OrderItem]) -> tuple[Decimal, Decimal, Decimal, Decimal]:
+    """Subtotal, discount, the rules.VAT inside the total, and the total."""
+    items = list(items)
+    subtotal = rules.cents(sum((item.unit_price * item.quantity for item in items), Decimal(0)))
+    total = rules.cents(sum((item.line_total for item in items), Decimal(0)))
+    return subtotal, subtotal - total, rules.cents(total * rules.VAT / (100 + rules.VAT)), total
+
+
+def best_campaign(
+    cart: Sequence[tuple[Product, int]], campaigns: Sequence[Campaign], now: datetime
+) -> Campaign | None:
+    """Discounts do not stack: the one campaign that saves the most (CP-X9)."""
+    helpful = [
+        campaign for campaign in campaigns if any(rules.covers(campaign, product.id) for product, _ in cart)
+    ]
+    return max(helpful, key=lambda campaign: totals(items_of(cart, campaign, now))[1], default=None)

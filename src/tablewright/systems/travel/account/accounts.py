@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict, Forbidden, NotFound
+from tablewright.kit.keyring import KeyRing
 from tablewright.mapping import AlreadyExists, Page, WriteRefused
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.addresses import email_address
 from tablewright.systems.travel.account.devices import Devices, Gadget, check_gadget
 from tablewright.systems.travel.account.email_login import PURPOSE
-from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.account.sessions import Sessions
 from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.model import (

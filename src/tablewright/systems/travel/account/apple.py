@@ -20,10 +20,10 @@ from tablewright.edge import Issuer, Verifier
 from tablewright.edge.errors import BadRequest, Unauthenticated
 from tablewright.edge.identity import PublicKey
 from tablewright.edge.identity.keys import Keys
+from tablewright.kit.keyring import KeyRing
 from tablewright.mapping import AlreadyExists
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.addresses import email_address
-from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.model import SpentNonce
 from tablewright.systems.travel.repository import Repository
 from tablewright.world import World

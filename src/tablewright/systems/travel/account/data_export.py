@@ -15,10 +15,10 @@ from typing import Any
 
 import orjson
 
+from tablewright.kit.keyring import KeyRing
 from tablewright.kit.objects.store import Objects
 from tablewright.kit.subjects import Subject
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.geography import outlines
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import Visit

@@ -12,9 +12,9 @@ from tablewright.edge.errors import TooManyRequests, Unauthenticated
 from tablewright.kit import codes
 from tablewright.kit.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
 from tablewright.kit.codes import LIFETIME, CodeChecks, CodeLimits
+from tablewright.kit.keyring import KeyRing
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.addresses import email_address
-from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.model import Challenge
 from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.repository import Repository

@@ -18,11 +18,11 @@ from typing import Any
 from tablewright.design import Write, absent
 from tablewright.edge.errors import BadRequest, Conflict
 from tablewright.kit.erased import ErasedList
+from tablewright.kit.keyring import KeyRing
 from tablewright.kit.subjects import Subject
 from tablewright.mapping import Page, Parked, WriteRefused, forget_parked, parked_key
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.model import Block, Erasure, Profile
 from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.repository import Repository

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tablewright.kit.keyring import KeyRing
 from tablewright.kit.objects.store import Objects
 from tablewright.kit.subjects import Left, Part, Step, Subject
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rounds
 from tablewright.systems.travel.account.email_login import PURPOSE as EMAIL
-from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.account.pictures import PICTURES
 from tablewright.systems.travel.model import Message, Profile, Receipt
 from tablewright.systems.travel.outbox import Outbox
@@ -23,50 +23,39 @@ from tablewright.systems.travel.places.visits_import import SHEET
 from tablewright.systems.travel.repository import Repository
 
 _SCHEMA = "schema_version"
+_IN_PROFILE = "repeats the logins of the profile, or is a code of a quarter of an hour"
 
 
 def traveller(repository: Repository, keyring: KeyRing, objects: Objects, outbox: Outbox) -> Subject[str]:
     """A traveller, by id."""
     wipe = _Wipe(repository, keyring, objects)
-    account, history = d.account_of, d.history_of
+    stamps = frozenset(("stamps",))
     return Subject(
         "traveller",
         repository,
         lambda user_id: user_id,
         (
-            Part(d.profile_by_id, "profile", show=_profile, within=account),
-            Part(
-                d.visits_of, "visits", only=lambda _, visit: not visit.is_deleted, without=frozenset(("stamps",)),
-                within=account,
-            ),
-            Part(
-                d.visits_of, "deleted_visits", only=lambda _, visit: visit.is_deleted,
-                without=frozenset(("stamps",)), within=account,
-            ),
-            Part(d.devices_of, "devices", within=account),
-            Part(d.sessions_of, "sessions", within=account),
-            Part(d.operations_of, "operations", within=history),
-            Part(d.statistics_of, "statistics", without=frozenset(("marks",)), within=account),
-            Part(d.blocks_of, "blocks", within=account),
-            Part(d.audit.by_owner, "audit", within=account),
-            Part(
-                history, "imports",
-                only=lambda _, it: isinstance(it, Receipt) and it.operation_id.startswith(SHEET),
-                show=lambda it: it.result, within=history,
-            ),
-            Part(d.outbox.owned, "mail", show=lambda message: _mail(outbox, message), within=account),
-            Step("login", wipe.logins, of=(d.identities, d.email_identities, d.codes.challenges)),
+            Part(d.profile_by_id, "profile", show=_profile),
+            Part(d.visits_of, "visits", only=lambda _, visit: not visit.is_deleted, without=stamps),
+            Part(d.visits_of, "deleted_visits", only=lambda _, visit: visit.is_deleted, without=stamps),
+            Part(d.devices_of, "devices"),
+            Part(d.sessions_of, "sessions"),
+            Part(d.operations_of, "operations"),
+            Part(d.statistics_of, "statistics", without=frozenset(("marks",))),
+            Part(d.blocks_of, "blocks"),
+            Part(d.audit.by_owner, "audit"),
+            Part(d.history_of, "imports", only=lambda _, it: _is_import(it), show=lambda it: it.result),
+            Part(d.outbox.owned, "mail", show=lambda message: _mail(outbox, message)),
+            Step("login", wipe.logins, (d.identities, d.email_identities, d.codes.challenges), _IN_PROFILE),
             Part(d.blocks_of_others, hidden="the list of another traveller"),
             Step("picture", wipe.pictures),
-            Part(history, hidden="operations are exported; the rest repeats them for other devices"),
-            Step("enrolment", wipe.enrolment, of=(d.enrolments,)),
-            Part(account, hidden="exported by its entities"),
-            Left((d.identities, d.email_identities, d.enrolments), "repeats the logins of the profile"),
-            Left((d.codes.challenges,), "a code that works for a quarter of an hour"),
+            Part(d.history_of, hidden="operations are exported; the rest repeats them for other devices"),
+            Step("enrolment", wipe.enrolment, (d.enrolments,), _IN_PROFILE),
+            Part(d.account_of, hidden="exported by its entities"),
             Left((d.erasures,), "the proof of an erasure; names the account until it is erased"),
         ),
         without=frozenset((_SCHEMA,)),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +98,10 @@ class _Wipe:
         self.repository.db.write(d.enrolments.discard(user_id))
         rounds.forget(self.repository, user_id)
         return 1
+
+
+def _is_import(item: object) -> bool:
+    return isinstance(item, Receipt) and item.operation_id.startswith(SHEET)
 
 
 def _profile(profile: Profile) -> dict[str, Any]:

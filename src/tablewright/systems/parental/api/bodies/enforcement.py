@@ -10,8 +10,8 @@ from pydantic.alias_generators import to_camel
 from tablewright.kit.http import view_of
 from tablewright.systems.parental.blocked.dashboard import Dashboard
 from tablewright.systems.parental.enforcement.plan import AppStatus
+from tablewright.systems.parental.field_rules import masked
 from tablewright.systems.parental.model import Action, RuleMapping, RuleStatus, Value
-from tablewright.systems.parental.rules import masked
 
 
 class ActionView(Value):

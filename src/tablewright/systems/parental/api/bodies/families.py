@@ -6,6 +6,7 @@ from pydantic import Field
 
 from tablewright.kit.http import Body, Moment, view_of
 from tablewright.systems.parental.family.deletion import DeletionPlan
+from tablewright.systems.parental.field_rules import masked
 from tablewright.systems.parental.model import (
     Child,
     Family,
@@ -16,7 +17,6 @@ from tablewright.systems.parental.model import (
     Role,
     Value,
 )
-from tablewright.systems.parental.rules import masked
 
 # --- families ---
 

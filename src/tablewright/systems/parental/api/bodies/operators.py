@@ -8,9 +8,9 @@ from pydantic import Field
 from tablewright.kit.http import Body, Moment, view_of
 from tablewright.systems.parental.blocked.events import Batch, Event
 from tablewright.systems.parental.blocked.ingest import Counted
+from tablewright.systems.parental.field_rules import masked
 from tablewright.systems.parental.firewall.removal import RemovalPlan
 from tablewright.systems.parental.model import Device, DnsGuard, IpRange, Port, Quarantined, Value
-from tablewright.systems.parental.rules import masked
 
 
 class AppBody(Body):

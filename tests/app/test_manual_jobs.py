@@ -8,8 +8,8 @@ import pytest
 
 from tablewright import testing
 from tablewright.app.design import Work, works
+from tablewright.app.manual_jobs import WorkStopped, progress_of
 from tablewright.app.runtime import Runtime, open_app
-from tablewright.app.work import WorkStopped, progress_of
 from tablewright.kit.system import Progress
 
 

@@ -7,7 +7,7 @@ Must hold: what was not made by this job is never removed by it; a day (an hour)
 second; a copy is removed in its time, also one of a table that was left for another, or is gone. A copy that could not
 be made fails the job: the schedule logs an error, and keeps it with the job's turn.
 Elsewhere: recovery to a moment is switched on as tables are made (mapping/tables.py); copies outside of this machine
-(copies/job.py).
+(job.py).
 """
 
 import logging

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 
 from tablewright.app.design import Work
+from tablewright.app.manual_jobs import STATES, progress_of
 from tablewright.app.runtime import Runtime
-from tablewright.app.work import STATES, progress_of
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import not_found
 from tablewright.pages.charts import Bar

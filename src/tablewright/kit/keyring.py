@@ -1,9 +1,10 @@
-"""The secrets of Skratch, by number: the newest is used, older ones are still understood (SK-D2, SK-E4).
+"""A system's secrets by number: keyed hashes and sealed texts. The newest is used, older ones are still understood.
 
 An address stands in a key as `2-9f86d0...`: the number of the secret, then a keyed hash that no dictionary can undo.
-Must hold: nothing made for one purpose is of use for another; a secret's file is readable by its owner alone, or it is
-not used; two processes that start or rotate together end with the same secrets.
-Elsewhere: who is found by a hash, and moved to the newest secret (accounts.py, jobs.py).
+Must hold: nothing made for one system or purpose is of use for another; a secret's file is readable by its owner alone,
+or it is not used; two processes that start or rotate together end with the same secrets.
+Elsewhere: whether they are the secrets of before (keyring_check.py); what is stored by a hash is moved to the newest
+secret by its system.
 """
 
 import hashlib
@@ -26,15 +27,15 @@ class SecretUnusable(ValueError):
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(
-            f"{path} {why}; restore it from a backup: without it no account is found by its address"
+            f"{path} {why}; restore it from a backup: without it nothing is found that was stored by its hash"
         )
 
 
 class KeyRing:
-    """Keyed hashes and sealed texts. Threads may share one."""
+    """Keyed hashes and sealed texts of the system with this name. Threads may share one."""
 
-    def __init__(self, secrets: Secrets, world: World) -> None:
-        self._secrets, self._world = secrets, world
+    def __init__(self, name: str, secrets: Secrets, world: World) -> None:
+        self._name, self._secrets, self._world = name, secrets, world
 
     @property
     def newest(self) -> int:
@@ -78,18 +79,18 @@ class KeyRing:
 
     def _key(self, number: int, purpose: str) -> bytes:
         """Each purpose has a key of its own, made from the secret."""
-        return hmac.new(self._secrets()[number], f"skratch/{purpose}".encode(), hashlib.sha256).digest()
+        return hmac.new(self._secrets()[number], f"{self._name}/{purpose}".encode(), hashlib.sha256).digest()
 
 
-def keyring_of(*secrets: bytes, world: World) -> KeyRing:
+def keyring_of(name: str, *secrets: bytes, world: World) -> KeyRing:
     """A ring of these secrets, the oldest first."""
     kept = dict(enumerate(secrets, 1))
-    return KeyRing(lambda: kept, world)
+    return KeyRing(name, lambda: kept, world)
 
 
-def passing_keyring(world: World) -> KeyRing:
+def passing_keyring(name: str, world: World) -> KeyRing:
     """A ring that dies with the process: what was hashed with it is not found again."""
-    return keyring_of(_new_secret(world), world=world)
+    return keyring_of(name, _new_secret(world), world=world)
 
 
 # --- kept in files ---
@@ -122,8 +123,8 @@ class KeyDirectory:
         return newest
 
     def drop(self, number: int) -> None:
-        """Delete an old secret, once nothing made with it is left, not even in a backup: the list of erasures has only
-        hashes, and without their secret no erased account is recognised in a restored copy."""
+        """Delete an old secret, once nothing made with it is left, not even in a backup or on a list of erasures:
+        without their secret no erased account is recognised by its hash in a restored copy."""
         if number == max(self()):
             raise ValueError("the secret in use cannot be dropped: rotate first")
         self._path(number).unlink(missing_ok=True)
@@ -157,9 +158,9 @@ def has_secrets(directory: Path) -> bool:
     return bool(_names_in(directory))
 
 
-def kept_keyring(directory: Path, world: World) -> KeyRing:
+def kept_keyring(name: str, directory: Path, world: World) -> KeyRing:
     """The ring of a directory; a first secret is made if there is none."""
-    return KeyRing(KeyDirectory(directory, world), world)
+    return KeyRing(name, KeyDirectory(directory, world), world)
 
 
 def _new_secret(world: World) -> bytes:
