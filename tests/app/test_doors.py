@@ -22,7 +22,11 @@ from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
 from tablewright.kit.codes import CODES_A_WINDOW
 from tablewright.pages.paths import path_within
+from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.seed import LIN
+from tablewright.systems.campus.sharing.addressees import RecipientName
+from tablewright.systems.campus.sharing.shares import Terms
+from tablewright.systems.campus.sharing.targets import target_of
 from tablewright.systems.parental.seed import ANNA, BEN
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.seed import STARTER
@@ -346,6 +350,40 @@ def test_the_address_of_a_demo_user_is_that_user_at_their_door(demo: Enter, runt
     landed = signed_in(runtime, anna, anna.get(PARENTAL), ANNA.email)
     (family,) = service(runtime, "parental").families.of(ANNA)
     assert family.name in words_of(landed)
+
+
+# --- a student ---
+
+
+@pytest.mark.parametrize("is_demo", [True, False])
+def test_an_address_that_a_file_was_shared_with_signs_in_and_has_it(runtime: Runtime, is_demo: bool) -> None:
+    email, campus = f"friend-{is_demo}@elsewhere.example", service(runtime, "campus")
+    lin = campus.users.by_id(LIN)
+    file = campus.listing.page(lin, Wanted(text="timetable")).items[0]
+    to = campus.addressees.find(lin, [RecipientName(email=email)])
+    campus.shares.share(lin, target_of(file), to, Terms())
+    assert "timetable.txt" in letter_to(runtime, email)
+    with entering(runtime, is_demo) as enter:
+        friend = enter()
+        landed = signed_in(runtime, friend, friend.get(f"{CAMPUS}/shared"), email)
+        assert (landed.status_code, landed.url.path) == (200, f"{CAMPUS}/shared")
+        assert "timetable.txt" in words_of(landed)
+
+
+def test_someone_on_a_roster_signs_in_and_is_in_the_course(enter: Enter, runtime: Runtime) -> None:
+    client = enter()
+    landed = signed_in(runtime, client, client.get(f"{CAMPUS}/courses"), "grace@campus.example")
+    assert "Introduction to Computer Science" in words_of(landed)
+
+
+def test_a_stranger_gets_no_account_at_the_campus(runtime: Runtime) -> None:
+    email = "stranger@elsewhere.example"
+    with entering(runtime, False) as enter:
+        sent = enter().post(f"{CAMPUS}/sign-in", data={"email": email})
+        assert "a code is on its way" in words_of(sent)
+    runtime.deliver()
+    assert isinstance(runtime.mail.way, Directory)
+    assert runtime.mail.way.letters(email) == []
 
 
 # --- the demo ---

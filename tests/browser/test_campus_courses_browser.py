@@ -58,6 +58,7 @@ def test_staff_pages_fit_every_screen_without_a_serious_barrier(
         "course": course, "people": f"{course}/people", "roster": f"{course}/roster", "teams": f"{course}/teams",
         "settings": f"{course}/settings", "new-course": f"{HOME}/new-course", "assignment": assignment,
         "new-assignment": f"{course}/new-assignment", "edit": f"{assignment}/edit", "dates": f"{assignment}/extensions",
+        "for": f"{assignment}/submit-for",
     }  # fmt: skip
     for name, path in paths.items():
         assert page.goto(path).status == 200, path

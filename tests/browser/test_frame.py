@@ -71,6 +71,19 @@ def test_on_a_phone_the_areas_are_in_a_drawer_that_needs_no_script(open_page: Op
     assert not designs.is_visible()
 
 
+def test_on_a_phone_the_menu_of_campus_cloud_is_a_drawer_whose_links_lead_to_its_pages(
+    open_page: Open,
+) -> None:
+    page = open_page("student_lin", width=390, script=False)
+    page.goto("/console/campus")
+    courses = page.get_by_role("navigation").get_by_role("link", name="Courses", exact=True)
+    assert not courses.is_visible()
+    page.get_by_role("button", name="Menu").click()
+    courses.click()
+    page.get_by_role("heading", name="Courses", level=1).wait_for()
+    assert not courses.is_visible()
+
+
 def test_on_a_phone_the_words_of_the_search_are_whole_also_for_who_is_not_signed_in(open_page: Open) -> None:
     page = open_page(width=390)
     page.goto("/")

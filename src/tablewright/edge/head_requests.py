@@ -2,6 +2,13 @@
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+_SCOPE_KEY = "tablewright.is_head"
+
+
+def is_head(scope: Scope) -> bool:
+    """True for a GET of which only the headers are sent: a route that streams need not read its bytes."""
+    return bool(scope.get(_SCOPE_KEY))
+
 
 class HeadRequests:
     """ASGI middleware: the app handles a GET, and the client gets its headers."""
@@ -21,7 +28,7 @@ class HeadRequests:
                 await send({"type": "http.response.body", "body": b""})
 
         # A scope of its own: the server reads the method in ours to know that no body follows.
-        inner = {**scope, "method": "GET"}
+        inner = {**scope, "method": "GET", _SCOPE_KEY: True}
         try:
             await self._app(inner, receive, send_head)
         finally:

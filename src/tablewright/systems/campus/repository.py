@@ -109,6 +109,8 @@ class Repository(Tables):
     def folder(self, folder_id: str) -> Folder:
         self._refuse_impossible(is_uuid(folder_id), "FOLDER")
         found = self.found(self.db.first(d.folders_by_id(folder_id=folder_id)), "FOLDER")
+        # The top of a user's folders has the id of its user, and is not a folder that can be shared or filled.
+        self._refuse_impossible(found.folder_id != found.user_id, "FOLDER")
         return self.found(self.db.one(d.folders.get(found.user_id, folder_id), consistent=True), "FOLDER")
 
     def upload(self, upload_id: str) -> Upload:

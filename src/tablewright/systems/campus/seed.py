@@ -116,13 +116,13 @@ def seed(campus: Campus, progress: Progress) -> None:
         ("a lab report", making.lab_report),
     )
     for done, (what, make) in enumerate(steps):
-        progress(done, len(steps), f"Campus Cloud: {what}")
+        progress(done, len(steps), what)
         make()
         jobs.run_tasks(past)
     clock.now = today
     for _ in range(5):
         jobs.run_tasks(past)
-    progress(len(steps), len(steps), "Campus Cloud")
+    progress(len(steps), len(steps), "done")
 
 
 @dataclass

@@ -166,6 +166,7 @@ def test_a_form_with_mistakes_shows_all_of_them_and_keeps_what_was_typed(
         "Enter a day and a time.",
         "Enter a number of attempts.",
         "Enter a number of points.",
+        "Enter a title of up to 200 characters.",
         "Kept.",
     ):
         assert sentence in words

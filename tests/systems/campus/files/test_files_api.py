@@ -192,6 +192,17 @@ def test_a_download_counts_once_however_many_ranges_it_has(at: Place, api: Api) 
     assert given(api.get(f"/files/{file.file_id}", by=lin))["downloadCount"] == 1
 
 
+def test_a_head_request_reads_no_bytes_and_is_not_a_download(
+    at: Place, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lin = at.user("lin")
+    file = store(at, lin, "a.txt", b"0123456789")
+    monkeypatch.setattr(type(at.campus.library), "open", lambda *given: pytest.fail("bytes were read"))
+    answer = api.ask("HEAD", f"/files/{file.file_id}/content", by=lin)
+    assert (answer.status_code, answer.headers["Content-Length"], answer.content) == (200, "10", b"")
+    assert jobs.flush_downloads(at.campus) == 0
+
+
 def test_every_refusal_of_a_file_has_its_status(at: Place, api: Api) -> None:
     lin, eve = at.user("lin"), at.user("eve")
     file = store_clean(at, lin)

@@ -11,6 +11,7 @@ from tests.systems.campus.files.helpers import content_of, names, real_use, scan
 from tests.systems.campus.talk import Place, refuses
 from tests.systems.talk import at_once
 
+from tablewright.edge import Principal
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus import jobs
 from tablewright.systems.campus.files.file_lists import TRASH, Listed, Wanted
@@ -168,6 +169,21 @@ def test_a_deleted_folder_puts_its_files_and_those_below_into_the_trash(at: Plac
     trashed = at.campus.listing.page(lin, Wanted(place=TRASH)).items
     assert sorted(names(trashed)) == ["0.txt", "1.txt", "2.txt"]
     assert at.campus.library.restore(lin, trashed[0].file_id).folder_id is None
+
+
+def test_the_top_is_not_a_folder_that_can_be_read_filled_or_shared(at: Place) -> None:
+    subject = at.world.new_id()
+    login = Principal(subject, frozenset(("student",)), email="uuid@campus.example")
+    user = at.campus.users.entered(login)
+    assert user.user_id == subject
+    _folder(at, user, "Maths")
+    with refuses("FOLDER_NOT_FOUND"):
+        at.campus.repository.folder(user.user_id)
+    with refuses("FOLDER_NOT_FOUND"):
+        at.campus.targets.folder(user, user.user_id)
+    with refuses("FOLDER_NOT_FOUND"):
+        at.campus.folders.change(user, user.user_id, name="Everything")
+    assert user.user_id not in at.campus.folders.tree(user.user_id).by_id
 
 
 def test_someone_elses_folder_does_not_exist(at: Place) -> None:

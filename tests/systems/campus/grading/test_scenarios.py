@@ -144,3 +144,21 @@ def test_cc_s20_a_level_that_changes_from_5_to_4_points_changes_30_totals_once_w
     for row in rows:
         changes = [each for each in room.history(row) if each.action == "rubric changed"]
         assert [(each.before["score"], each.after["score"]) for each in changes] == [(15.0, 14.0)]
+
+
+def test_of_many_requests_for_one_regrade_and_many_saves_one_is_done_each(
+    at: Place, api: Api, room: Classroom
+) -> None:
+    room.enrol("lin")
+    assignment = room.assignment(released_at=room.now())
+    row = room.submission(assignment, "lin")
+    path, tessa, lin = f"/submissions/{row.submission_id}", room.users["tessa"], room.users["lin"]
+    body = {"version": 1, "score": 70, "publish": True}
+    saves = [partial(api.put, f"{path}/grade", body, by=tessa) for _ in range(8)]
+    answers = [each.status_code for each in at_once(saves) if isinstance(each, httpx.Response)]
+    assert sorted(answers) == [200] + [409] * 7
+    assert len(room.notices("lin")) == 1
+    asked = [partial(api.post, f"{path}/regrades", {"text": "Why?"}, by=lin) for _ in range(8)]
+    answers = [each.status_code for each in at_once(asked) if isinstance(each, httpx.Response)]
+    assert sorted(answers) == [201] + [409] * 7
+    assert len(at.campus.regrades.of(row.submission_id)) == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from tests.systems.campus.sharing.conftest import Shared
 from tests.systems.campus.talk import Api
@@ -67,6 +69,16 @@ def test_refusals_have_the_codes_of_the_document(shared: Shared, api: Api) -> No
     assert refused(api.get(f"/shares/{file.file_id}", by=ada)) == (404, "SHARE_NOT_FOUND")
     assert refused(api.get("/shares/..%2Fx", by=ada))[0] == 404
     assert refused(api.get("/shared-with-me")) == (401, "LOGIN_REQUIRED")
+
+
+def test_a_recipient_who_comes_too_late_is_told_that_the_share_has_ended(shared: Shared, api: Api) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    file = shared.stored(ada, "essay.txt", b"my essay")
+    [share] = shared.share(ada, file, bob.email, expires_at=shared.at.clock.now() + timedelta(minutes=1))
+    shared.at.later(minutes=2)
+    assert given(api.get(f"/shares/{share.share_id}", by=bob))["status"] == "expired"
+    assert refused(api.get(f"/files/{file.file_id}/content", by=bob)) == (403, "SHARE_EXPIRED")
+    assert refused(api.get(f"/shares/{share.share_id}", by=shared.user("eve"))) == (404, "SHARE_NOT_FOUND")
 
 
 def test_who_may_write_uploads_a_new_version_that_counts_for_the_owner(shared: Shared, api: Api) -> None:

@@ -14,6 +14,7 @@ from fastapi.responses import StreamingResponse
 
 from tablewright.edge.downloads import disposition
 from tablewright.edge.etags import etag
+from tablewright.edge.head_requests import is_head
 from tablewright.edge.problems import Problem
 from tablewright.kit.objects.store import ObjectStream
 
@@ -32,6 +33,8 @@ _SAFE = {
 def begins_download(request: Request) -> bool:
     """True for a request that begins at the first byte: the parts after it are of the same download."""
     found = _RANGE.fullmatch(request.headers.get("Range", ""))
+    if is_head(request.scope):
+        return False
     return found is None or found[1] in ("", "0")
 
 
@@ -54,6 +57,8 @@ def content_response(
     headers["Content-Length"] = str(end - start)
     if is_part:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+    if is_head(request.scope):
+        return Response(status_code=206 if is_part else 200, headers=headers, media_type=content_type)
     chunks = iter(read(start, end))
     # Begun here: what is never read, because its client is gone, is closed all the same.
     first = next(chunks, b"")

@@ -81,6 +81,9 @@ def _marks(found: Assignment, course: Course) -> Iterator[Mistake]:
         yield Mistake("INVALID_POINTS", "missingGrade", f"Enter 0 to {most} points, or nothing.")
     if not 0 <= found.regrade_days <= 365:
         yield Mistake("INVALID_LIMIT", "regradeDays", "Enter 0 to 365 days.")
+    if found.grade_each and found.anonymous:
+        words = "A grade for each member needs their names, so the marking cannot be anonymous."
+        yield Mistake("INVALID_MARKING", "anonymous", words)
     if found.grade_each and found.group_set_id is None:
         yield Mistake("NO_TEAMS", "gradeEach", "A grade for each member needs a team assignment.")
     if found.grade_group_id is not None and found.grade_group_id not in {

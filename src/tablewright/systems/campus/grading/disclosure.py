@@ -24,9 +24,12 @@ _UNMARKED: dict[str, Any] = {
 }  # fmt: skip
 
 
-def pseudonym(assignment_id: str, owner_id: str) -> str:
-    """The name of a student or team in anonymous marking: the same for all attempts of one assignment."""
-    return f"Participant {hashlib.sha256(f'{assignment_id}/{owner_id}'.encode()).hexdigest()[:6].upper()}"
+def pseudonym(submission_id: str) -> str:
+    """The name of a student or team in anonymous marking.
+
+    Made of an id that no list has beside a name: from the ids of students the names could be tried out.
+    """
+    return f"Participant {hashlib.sha256(submission_id.encode()).hexdigest()[:6].upper()}"
 
 
 def is_anonymous(assignment: Assignment, submission: Submission, now: datetime) -> bool:
@@ -40,7 +43,7 @@ def for_staff(assignment: Assignment, submission: Submission, now: datetime) -> 
         return submission.model_copy(update={"marking_state": "released"})
     if not assignment.anonymous:
         return submission
-    name = pseudonym(assignment.assignment_id, submission.owner_id)
+    name = pseudonym(submission.submission_id)
     parts = [
         each.model_copy(update={"added_by": name, "filename": _plain_name(each, number)})
         for number, each in enumerate(submission.parts, 1)

@@ -92,7 +92,7 @@ def read_assignment(form: Form, zone: str) -> tuple[dict[str, Any], Form]:
         "instructions": form.get("instructions").strip() or None,
         "allowed_file_types": _lines(form, "types") + _lines(form, "otherTypes"),
         "attachments": _lines(form, "attachments"),
-        "late_policy": form.get("latePolicy", "accept"),
+        "late_policy": next((value for value, _ in POLICIES if value == form.get("latePolicy")), "accept"),
         **{field: form.is_ticked(name) for name, field in _TICKS.items()},
     }
     for name, field in (

@@ -166,11 +166,9 @@ def _add_editor(router: APIRouter, pages: CampusPages) -> None:
     @router.post("/courses/{course_id}/new-assignment")
     def create(request: Request, seat: InstructorSeat, form: Posted) -> Response:
         fields, form = read_assignment(form, seat.course.time_zone)
-        if form.errors:
-            return _form_page(pages, request, seat, form, status=422)
         try:
             mistakes = service.mistakes(_as_if(pages, seat, fields), seat)
-            if mistakes:
+            if form.errors or mistakes:
                 return _form_page(pages, request, seat, with_mistakes(form, mistakes), status=422)
             made = service.create(seat, fields)
         except CallerError as mistake:
@@ -210,12 +208,13 @@ def _add_editor(router: APIRouter, pages: CampusPages) -> None:
 
 
 def _as_if(pages: CampusPages, seat: Seat, fields: dict[str, Any]) -> Assignment:
-    """An assignment with these fields, to find its mistakes."""
+    """An assignment with these fields, to find its mistakes; what could not be read is as on a new form."""
     now, user = pages.campus.repository.now(), seat.user
+    due = fields.get("accept_until") or (fields.get("available_from") or now) + A_WEEK
     return Assignment(
-        **fields, course_id=seat.course.course_id, assignment_id="new", course_name=seat.course.name,
-        instructor_id=user.user_id, instructor_email=user.email, instructor_name=user.name, created_at=now,
-        updated_at=now,
+        **{"due_date": due, "max_file_size": 1, **fields}, course_id=seat.course.course_id, assignment_id="new",
+        course_name=seat.course.name, instructor_id=user.user_id, instructor_email=user.email,
+        instructor_name=user.name, created_at=now, updated_at=now,
     )  # fmt: skip
 
 

@@ -243,7 +243,7 @@ def _page(
         rubric=rubric,
         most=most_of(assignment, rubric),
         penalty=penalty_of(assignment, row),
-        members=_members(pages, assignment, row, hidden),
+        members=_members(pages, assignment, row),
         marks=[each for each in seen if each is not own],
         finished=finished if len(finished) >= MARKERS and row.status == "submitted" else [],
         row_version=row.version,
@@ -269,14 +269,10 @@ def _page(
     )
 
 
-def _members(
-    pages: CampusPages, assignment: Assignment, row: Submission, hidden: bool
-) -> list[tuple[str, str]]:
+def _members(pages: CampusPages, assignment: Assignment, row: Submission) -> list[tuple[str, str]]:
     """The members that get a grade each, with their names."""
     if not assignment.grade_each or row.team_id is None:
         return []
-    if hidden:
-        return [(each, f"Member {n}") for n, each in enumerate(students_of(row), 1)]
     return [(each, pages.campus.users.by_id(each).name) for each in students_of(row)]
 
 

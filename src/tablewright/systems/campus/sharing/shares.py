@@ -21,10 +21,10 @@ from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import RaceLost
 from tablewright.systems.campus.model import Permission, Share, Task, User
 from tablewright.systems.campus.people.notifications import Notifier
-from tablewright.systems.campus.repository import Repository
+from tablewright.systems.campus.repository import Repository, is_uuid
 from tablewright.systems.campus.sharing import recipients
 from tablewright.systems.campus.sharing.addressees import Addressee
-from tablewright.systems.campus.sharing.ended_rows import all_even_ended
+from tablewright.systems.campus.sharing.ended_rows import all_even_ended, even_ended
 from tablewright.systems.campus.sharing.targets import Target, owner_only
 
 REVOKED_KEPT = timedelta(days=90)
@@ -202,11 +202,20 @@ class Shares:
         raise self._repository.not_found("SHARE")
 
     def received(self, user: User, share_id: str) -> Share:
-        """A share that this user may see: its owner, or one of its recipients; else SHARE_NOT_FOUND."""
-        share = self._repository.share(share_id)
+        """A share that this user may see, also one that has ended: its owner, or a recipient; else SHARE_NOT_FOUND."""
+        share = self._even_ended(share_id)
+        if share is None:
+            raise self._repository.not_found("SHARE")
         if share.owner_id == user.user_id or share.shared_with_user_id in self.recipients_of(user):
             return share
         raise self._repository.not_found("SHARE")
+
+    def _even_ended(self, share_id: str) -> Share | None:
+        db = self._repository.db
+        found = db.first(all_even_ended(d.share_by_id(share_id=share_id))) if is_uuid(share_id) else None
+        if found is None:
+            return None
+        return db.one(even_ended(d.shares.get(found.file_id, found.shared_with_user_id)), consistent=True)
 
     def recipients_of(self, user: User) -> list[str]:
         repository = self._repository
