@@ -13,6 +13,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from tests.edge.talk import app_of, calling, code_of
 
+from tablewright.client import CallRefused, TransactionRefused
 from tablewright.edge import problems
 from tablewright.edge.problems import Problem, answer
 
@@ -289,3 +290,26 @@ def test_the_api_description_promises_problems_and_no_other_shape_of_error(clien
     answers = described["paths"]["/people"]["post"]["responses"]
     assert set(answers) == {"200", "4XX", "5XX"}
     assert set(answers["4XX"]["content"]) == {"application/problem+json"}
+
+
+@pytest.mark.parametrize(
+    ("reasons", "answer"),
+    [
+        (["None", "TransactionConflict"], (503, "BUSY")),
+        (["ConditionalCheckFailed", "TransactionConflict"], (500, "INTERNAL")),
+    ],
+)
+def test_a_transaction_that_others_were_always_faster_than_is_to_be_sent_again(
+    reasons: list[str], answer: tuple[int, str]
+) -> None:
+    routes = APIRouter()
+
+    @routes.get("/contended")
+    def contended() -> None:
+        told = {"CancellationReasons": [{"Code": reason} for reason in reasons]}
+        raise TransactionRefused(CallRefused("TransactionCanceledException", "cancelled", 400, told))
+
+    with calling(app_of(routes)) as client:
+        response = client.get("/contended")
+    assert code_of(response) == answer
+    assert response.headers.get("Retry-After") == ("1" if answer[0] == 503 else None)

@@ -21,11 +21,12 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from tablewright.client import TransactionRefused
 from tablewright.edge.access import describe_access
 from tablewright.edge.compression import Compression, StaticContent
 from tablewright.edge.connections import ConnectionLimits, Connections, TimedProtocol, limits_of_this_process
 from tablewright.edge.csrf import SameOrigin
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError, contended, problem_for
 from tablewright.edge.head_requests import HeadRequests
 from tablewright.edge.health import Check, health_router
 from tablewright.edge.identity.verifier import Verifier
@@ -89,7 +90,7 @@ def make_app(
     )
     app.add_middleware(SameOrigin)
     app.add_middleware(Hosts, allowed=hosts)
-    install(app, {CallerError: problem_for, **(translations or {})})
+    install(app, {CallerError: problem_for, TransactionRefused: contended, **(translations or {})})
     refuse_unusable_values(app, unusable)
     app.add_middleware(Compression)
     app.add_middleware(PageHeaders)

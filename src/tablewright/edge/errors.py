@@ -7,6 +7,7 @@ Elsewhere: errors that one system alone has (its errors.py), the answer over HTT
 from collections.abc import Mapping
 from typing import Any
 
+from tablewright.client import TransactionRefused
 from tablewright.edge.problems import Problem, unauthorized
 
 
@@ -75,6 +76,17 @@ class TooManyRequests(CallerError):
     def __init__(self, code: str, message: str, retry_after: int) -> None:
         self.code, self.retry_after = code, retry_after
         super().__init__(message)
+
+
+def contended(error: TransactionRefused) -> Problem:
+    """The answer where a transaction was refused until its retries were used up, because others changed the same items.
+
+    Anything else that a store refuses is a fault of ours, and stays one.
+    """
+    if not error.is_retryable:
+        raise error
+    words = "Too many changes of the same thing arrived at once, and this one was not made. Try again in a moment."
+    return Problem(503, "BUSY", words, headers={"Retry-After": "1"})
 
 
 def problem_for(error: CallerError) -> Problem:
