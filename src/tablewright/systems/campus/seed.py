@@ -57,6 +57,8 @@ _CAST = (
     ),
     (ADMIN, "Kaya Demir", "Campus admin", "admin", "Users, quotas, quarantine, storage."),
 )
+# A student's login has no role.
+_ROLES = {"instructor": ("instructor",), "admin": ("admin",)}
 # Further students, who have not signed in yet.
 _OTHERS = (
     "Ada Okafor", "Ben Fischer", "Chloé Martin", "Dmitri Volkov", "Elif Yıldız", "Farid Rahimi", "Grace Mensah",
@@ -86,7 +88,7 @@ _EICAR = r"X5O!P%@AP[4\PZX54(P^)7CC)7}$EICAR" + r"-STANDARD-ANTIVIRUS-TEST-FILE!
 def people(campus: Campus) -> tuple[Person, ...]:
     """Three students, a teaching assistant, a professor and an admin."""
     return tuple(
-        Person(subject, name, role, sees, (campus_role,), _address(subject))
+        Person(subject, name, role, sees, _ROLES.get(campus_role, ()), _address(subject))
         for subject, name, role, campus_role, sees in _CAST
     )
 
