@@ -80,7 +80,7 @@ InstructorSeat = Annotated[Seat, Depends(instructor_seat)]
 
 def _staff(found: Seat) -> Seat:
     if not found.is_staff:
-        raise Forbidden("STAFF_ONLY", "Only staff of this course can do this.")
+        raise Forbidden("COURSE_STAFF_ONLY", "Only staff of this course can do this.")
     return found
 
 

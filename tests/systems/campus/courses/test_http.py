@@ -35,7 +35,7 @@ def test_a_course_is_created_changed_and_listed_with_ones_role(lesson: Class, ap
 
 def test_people_are_enrolled_by_address_and_listed_for_staff(lesson: Class, api: Api) -> None:
     path = f"/courses/{COURSE}/enrollments"
-    assert refused(api.get(path, by=lesson.people["u1"])) == (403, "STAFF_ONLY")
+    assert refused(api.get(path, by=lesson.people["u1"])) == (403, "COURSE_STAFF_ONLY")
     assert refused(api.post(path, {"email": "eve@campus.example"}, by=lesson.teacher)) == (
         404,
         "USER_NOT_FOUND",
@@ -72,7 +72,7 @@ def test_a_roster_is_the_body_of_a_request(lesson: Class, api: Api) -> None:
 
 def test_teams_over_http(lesson: Class, api: Api) -> None:
     path, u1, teacher = f"/courses/{COURSE}/group-sets", lesson.people["u1"], lesson.teacher
-    assert refused(api.post(path, {"name": "Mine"}, by=u1)) == (403, "STAFF_ONLY")
+    assert refused(api.post(path, {"name": "Mine"}, by=u1)) == (403, "COURSE_STAFF_ONLY")
     group_set = given(api.post(path, {"name": "Labs", "selfEnrolment": True, "teamSize": 2}, by=teacher), 201)
     teams = f"{path}/{group_set['groupSetId']}/teams"
     team = given(api.post(teams, {"name": "Lab A"}, by=teacher), 201)
@@ -120,11 +120,11 @@ def test_extensions_over_http(lesson: Class, api: Api) -> None:
     assignment, u1 = lesson.assignment(), lesson.people["u1"]
     path = f"/assignments/{assignment.assignment_id}/extensions"
     later = (assignment.due_date + timedelta(days=2)).isoformat()
-    assert refused(api.put(f"{path}/student/{u1.user_id}", {"dueDate": later}, by=u1)) == (403, "STAFF_ONLY")
+    assert refused(api.put(f"{path}/student/{u1.user_id}", {"dueDate": later}, by=u1)) == (403, "COURSE_STAFF_ONLY")
     given(api.put(f"{path}/student/{u1.user_id}", {"dueDate": later, "reason": "ill"}, by=lesson.teacher))
     (found,) = given(api.get(path, by=lesson.teacher))["items"]
     assert (found["audience"], found["reason"]) == ("student", "ill")
-    assert refused(api.get(path, by=u1)) == (403, "STAFF_ONLY")
+    assert refused(api.get(path, by=u1)) == (403, "COURSE_STAFF_ONLY")
     assert api.delete(f"{path}/student/{u1.user_id}", by=lesson.teacher).status_code == 204
     gone = api.delete(f"{path}/student/{u1.user_id}", by=lesson.teacher)
     assert refused(gone) == (404, "EXTENSION_NOT_FOUND")
@@ -207,7 +207,7 @@ def test_the_bytes_of_a_submission_are_for_its_author_and_staff(lesson: Class, a
 def test_staff_sets_an_attempt_back_over_http(lesson: Class, api: Api) -> None:
     made = lesson.submit("u1", lesson.assignment(), text())
     path = f"/submissions/{made.submission_id}:set-back"
-    assert refused(api.post(path, {"reason": "x"}, by=lesson.people["u1"])) == (403, "STAFF_ONLY")
+    assert refused(api.post(path, {"reason": "x"}, by=lesson.people["u1"])) == (403, "COURSE_STAFF_ONLY")
     assert given(api.post(path, {"reason": "the wrong file"}, by=lesson.teacher))["ownerId"] == made.owner_id
 
 

@@ -196,7 +196,7 @@ def test_staff_submits_for_a_student_and_it_says_so(lesson: Class) -> None:
     assert (made.student_id, made.submitted_by, made.on_behalf) == (u1.user_id, lesson.teacher.user_id, True)
     with refuses("STUDENT_REQUIRED"):
         service.submit(seat, assignment, parts=[text()])
-    with refuses("STAFF_ONLY"):
+    with refuses("COURSE_STAFF_ONLY"):
         service.submit(lesson.seat("u2"), assignment, parts=[text()], on_behalf_of=u1.user_id)
 
 
@@ -315,7 +315,7 @@ def test_after_the_deadline_only_staff_takes_an_attempt_back(lesson: Class) -> N
     lesson.at.clock.move(assignment.due_date + timedelta(seconds=1) - lesson.now())
     with refuses("DEADLINE_PASSED"):
         lesson.campus.withdrawals.withdraw(lesson.seat("u1"), assignment, made)
-    with refuses("STAFF_ONLY"):
+    with refuses("COURSE_STAFF_ONLY"):
         lesson.campus.withdrawals.set_back(lesson.seat("u1"), made)
     lesson.campus.withdrawals.set_back(lesson.seat(), made, "wrong file")
     actions = [entry.action for entry in lesson.at.db.all(d.audit.of(f"submission:{made.submission_id}"))]

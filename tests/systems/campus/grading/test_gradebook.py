@@ -50,7 +50,7 @@ def test_a_student_sees_released_results_a_total_and_what_if(api: Api, room: Cla
     staff = given(api.get(f"/courses/{room.course_id}/gradebook", by=room.users["tessa"]))
     assert staff["students"][0]["percent"] == 86.0
     assert staff["distribution"][8] == 1
-    assert refused(api.get(f"/courses/{room.course_id}/gradebook", by=lin)) == (403, "STAFF_ONLY")
+    assert refused(api.get(f"/courses/{room.course_id}/gradebook", by=lin)) == (403, "COURSE_STAFF_ONLY")
     assert refused(api.get(path, by=room.users["tessa"])) == (404, "GRADE_NOT_FOUND")
 
 

@@ -46,7 +46,7 @@ def test_cc_s12_a_teaching_assistant_sees_the_queue_and_the_submissions_of_the_o
     # A student of the course is not staff of it.
     assert refused(api.get(f"/courses/{room.course_id}/grading-queue", by=room.users["lin"])) == (
         403,
-        "STAFF_ONLY",
+        "COURSE_STAFF_ONLY",
     )
     assert given(api.get(f"/submissions/{own.submission_id}/grade", by=tessa))["studentName"] == "Lin"
 

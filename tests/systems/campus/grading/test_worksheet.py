@@ -93,7 +93,7 @@ def test_a_zip_has_the_worksheet_and_a_folder_for_each_student_with_the_newest_a
     )
     assert refused(api.get(f"/assignments/{assignment.assignment_id}/worksheet", by=room.users["lin"])) == (
         403,
-        "STAFF_ONLY",
+        "COURSE_STAFF_ONLY",
     )
 
 

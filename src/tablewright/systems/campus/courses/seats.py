@@ -30,9 +30,9 @@ class Seat:
         )
 
     def refuse_students(self) -> None:
-        """Raise STAFF_ONLY for a student."""
+        """Raise COURSE_STAFF_ONLY for a student."""
         if not self.is_staff:
-            raise Forbidden("STAFF_ONLY", "Only staff of this course can do this.")
+            raise Forbidden("COURSE_STAFF_ONLY", "Only staff of this course can do this.")
 
 
 @dataclass(frozen=True, slots=True)
