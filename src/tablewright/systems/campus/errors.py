@@ -13,7 +13,9 @@ class Changed(CallerError):
     status = 409
 
     def __init__(self) -> None:
-        super().__init__("Someone else changed this after you opened it. Reload it, then make your change again.")
+        super().__init__(
+            "Someone else changed this after you opened it. Reload it, then make your change again."
+        )
 
 
 class RaceLost(Conflict):

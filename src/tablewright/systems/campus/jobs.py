@@ -39,10 +39,22 @@ def recount_quotas(campus: Campus) -> int:
 
 
 FILES: tuple[Job[Campus], ...] = (
-    Job("downloads", timedelta(seconds=5), flush_downloads, "Adds new downloads to the counts of their files."),
+    Job(
+        "downloads", timedelta(seconds=5), flush_downloads, "Adds new downloads to the counts of their files."
+    ),
     Job("trash", timedelta(hours=6), remove_deleted, "Removes files that were deleted 30 days ago."),
-    Job("leftover bytes", timedelta(days=1), remove_ownerless, "Removes bytes of uploads that a crash interrupted."),
-    Job("quotas", timedelta(minutes=10), recount_quotas, "Compares each user's used storage with their files, daily."),
+    Job(
+        "leftover bytes",
+        timedelta(days=1),
+        remove_ownerless,
+        "Removes bytes of uploads that a crash interrupted.",
+    ),
+    Job(
+        "quotas",
+        timedelta(minutes=10),
+        recount_quotas,
+        "Compares each user's used storage with their files, daily.",
+    ),
 )
 
 
@@ -60,8 +72,18 @@ def remove_stale_shares(campus: Campus) -> int:
 
 
 SHARING: tuple[Job[Campus], ...] = (
-    Job("ended shares", timedelta(minutes=10), notify_ended_shares, "Tells owners about shares that have ended."),
-    Job("stale shares", timedelta(days=1), remove_stale_shares, "Removes shares with people who left 90 days ago."),
+    Job(
+        "ended shares",
+        timedelta(minutes=10),
+        notify_ended_shares,
+        "Tells owners about shares that have ended.",
+    ),
+    Job(
+        "stale shares",
+        timedelta(days=1),
+        remove_stale_shares,
+        "Removes shares with people who left 90 days ago.",
+    ),
 )
 
 # --- courses ---
@@ -78,7 +100,9 @@ def plan_reminders(campus: Campus) -> int:
 
 
 COURSES: tuple[Job[Campus], ...] = (
-    Job("deadlines", timedelta(minutes=1), close_assignments, "Closes assignments whose last date has passed."),
+    Job(
+        "deadlines", timedelta(minutes=1), close_assignments, "Closes assignments whose last date has passed."
+    ),
     Job("reminders", timedelta(minutes=10), plan_reminders, "Reminds students a day before work is due."),
 )
 
@@ -125,7 +149,12 @@ def run_tasks(campus: Campus) -> int:
 
 
 TASKS: tuple[Job[Campus], ...] = (
-    Job("tasks", timedelta(seconds=5), run_tasks, "Scans new files, ends abandoned uploads, and other delayed work."),
+    Job(
+        "tasks",
+        timedelta(seconds=5),
+        run_tasks,
+        "Scans new files, ends abandoned uploads, and other delayed work.",
+    ),
 )
 
 JOBS: tuple[Job[Campus], ...] = (*TASKS, *FILES, *SHARING, *COURSES, *PEOPLE)

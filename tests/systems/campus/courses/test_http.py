@@ -120,7 +120,10 @@ def test_extensions_over_http(lesson: Class, api: Api) -> None:
     assignment, u1 = lesson.assignment(), lesson.people["u1"]
     path = f"/assignments/{assignment.assignment_id}/extensions"
     later = (assignment.due_date + timedelta(days=2)).isoformat()
-    assert refused(api.put(f"{path}/student/{u1.user_id}", {"dueDate": later}, by=u1)) == (403, "COURSE_STAFF_ONLY")
+    assert refused(api.put(f"{path}/student/{u1.user_id}", {"dueDate": later}, by=u1)) == (
+        403,
+        "COURSE_STAFF_ONLY",
+    )
     given(api.put(f"{path}/student/{u1.user_id}", {"dueDate": later, "reason": "ill"}, by=lesson.teacher))
     (found,) = given(api.get(path, by=lesson.teacher))["items"]
     assert (found["audience"], found["reason"]) == ("student", "ill")

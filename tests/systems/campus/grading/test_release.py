@@ -238,7 +238,10 @@ def test_comments_have_a_place_and_are_seen_with_the_grade(api: Api, room: Class
     assert refused(api.patch(own, {"text": "Mine."}, by=room.users["brandt"])) == (403, "NOT_YOURS")
     assert given(api.patch(own, {"text": "Too long."}, by=tessa))["text"] == "Too long."
     given(api.delete(own, by=tessa), 204)
-    assert refused(api.post(path, {"partId": part, "text": "I am lin."}, by=lin)) == (403, "COURSE_STAFF_ONLY")
+    assert refused(api.post(path, {"partId": part, "text": "I am lin."}, by=lin)) == (
+        403,
+        "COURSE_STAFF_ONLY",
+    )
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,9 @@ class Owners:
                 raise NotFound("student", "This student is not in this course.", "onBehalfOf")
             return found
         if on_behalf_of is not None and on_behalf_of != seat.user.user_id:
-            raise Forbidden("COURSE_STAFF_ONLY", "Only staff of this course can submit for others.", "onBehalfOf")
+            raise Forbidden(
+                "COURSE_STAFF_ONLY", "Only staff of this course can submit for others.", "onBehalfOf"
+            )
         if seat.enrolment is None:
             raise Forbidden("NOT_ENROLLED", "You are not enrolled in this course.")
         return seat.enrolment
