@@ -251,18 +251,17 @@ class Uploads:
             words = "The file that arrived does not have the checksum that was announced. Upload it again."
             raise BadRequest("CHECKSUM_MISMATCH", words, "checksum") from None
         except UploadUnknown:
-            return self._joined_before(upload, digits)
+            # Another call may be at it: in S3 an object has its final name a moment after its upload has ended.
+            joined = lambda: self._joined_before(upload, digits)  # noqa: E731  # tried several times
+            return self._repository.retried(None, joined, on=ObjectMissing, busy=_expired())
         return f"sha256:{stored.sha256}"
 
     def _joined_before(self, upload: Upload, digits: str | None) -> str:
-        """The checksum of an object that another call has just completed."""
+        """The checksum of an object that another call has completed; ObjectMissing if it has not."""
         head = self._objects.head(upload.object_name)
-        if (
-            head is None
-            or head.sha256 is None
-            or head.size != upload.file_size
-            or digits not in (None, head.sha256)
-        ):
+        if head is None:
+            raise ObjectMissing(upload.object_name)
+        if head.sha256 is None or head.size != upload.file_size or digits not in (None, head.sha256):
             raise _expired()
         return f"sha256:{head.sha256}"
 
