@@ -9,6 +9,7 @@ this process, and in read units: the target is that both are the same.
 transfer: a file goes up over HTTP in parts and comes down again, in one process with the server. The target is about
 the growth of its peak memory after a small file went the same way.
 rush: 2 000 submissions in a minute with exact numbers (campus_rush.py).
+mix: the reads and writes of the document at ten times its load (campus_mix.py).
 Must hold: pages are compared with what was loaded, and what comes down with what went up.
 stdout is the answer, stderr the talk. Code 0: every measured target met; 1: one was not; 2: it cannot run.
 Figures depend on the machine, so no test asserts them. Files of a list are written without bytes and uploads.
@@ -31,6 +32,7 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import httpx
+from benchmarks.campus_mix import mix_part
 from benchmarks.campus_rush import rush_part
 from benchmarks.load import CannotMeasure
 from benchmarks.report import table
@@ -230,6 +232,7 @@ PARTS: dict[str, Callable[[Bench], Part]] = {
     "newest": newest_part,
     "transfer": transfer_part,
     "rush": lambda bench: rush_part(bench.directory, bench.durability),
+    "mix": lambda bench: mix_part(bench.directory, bench.durability),
 }
 
 
