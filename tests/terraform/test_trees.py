@@ -59,7 +59,7 @@ NARROWED = (
 
 
 def test_every_tree_is_written_as_terraform_itself_would() -> None:
-    assert len(TREES) == 7
+    assert len(TREES) == 9
     _, told = Terraform(binary(), DEPLOY)("fmt", "-check", "-recursive", "-diff", "-no-color", codes=(0, 3))
     assert told == ""
 

@@ -45,7 +45,7 @@ def _environment(name: str, limit: int) -> Environment:
     )
 
 
-CAMPUS.environment(_environment("dev", 25))
+CAMPUS.environment(_environment("dev", 100))
 CAMPUS.environment(_environment("prod", 250))
 for _name, _metric, _over in (("throttling", "ThrottledRequests", 10), ("faults", "SystemErrors", 5)):
     CAMPUS.alarm(Alarm(_name, _metric, Decimal(_over), 5, "Sum", "requests", "page the operator"))
