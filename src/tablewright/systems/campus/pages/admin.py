@@ -6,6 +6,7 @@ from tablewright.edge.errors import CallerError, NotFound, problem_for
 from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.systems.campus.access import Admin
 from tablewright.systems.campus.pages.page import HOME, CampusPages
+from tablewright.systems.campus.people.users import LARGEST_QUOTA
 
 _GIB = 1024**3
 USERS, QUARANTINE = f"{HOME}/admin/users", f"{HOME}/admin/quarantine"
@@ -45,10 +46,10 @@ def admin_router(pages: CampusPages) -> APIRouter:
     def quota(request: Request, user_id: str, admin: Admin, form: Posted) -> Response:
         try:
             size = float(form.get("quota"))
-            if not 0 <= size <= 1_000_000:
+            if not 0 <= size <= LARGEST_QUOTA / _GIB:
                 raise ValueError
         except ValueError:
-            wrong = form.wrong("quota", "Enter a number of GiB, 0 or more.")
+            wrong = form.wrong("quota", "Enter a number of GiB, 0 to 1 048 576 (1 PiB).")
             return detail(request, user_id, admin, wrong, 422)
         campus.users.set_quota(user_id, int(size * _GIB), admin)
         return pages.console.go(f"{USERS}/{user_id}", "The quota is changed.")
