@@ -212,11 +212,12 @@ def test_names_are_on_no_page_of_an_anonymous_assignment_before_the_release(
         f"{HOME}/submissions/{row.submission_id}/mark",
         f"{HOME}/assignments/{essay.assignment_id}/grading",
         f"{HOME}/assignments/{essay.assignment_id}/grading/worksheet.csv",
+        f"{HOME}/submissions/{row.submission_id}/receipt",
     ):
         page = tessa.get(path)
         assert page.status_code == 200
         assert "Participant" in page.text
-        for name in ("Lin Zhao", "Omar Haddad", "lin@campus", row.student_id):
+        for name in ("Lin Zhao", "Omar Haddad", "lin@campus", row.student_id, row.university_id or "-"):
             # Beside the demo's list of people, in the frame.
             assert name not in page.text.partition("<main")[2] + page.text.partition("\ufeff")[2], (
                 path,

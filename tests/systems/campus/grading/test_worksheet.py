@@ -268,3 +268,24 @@ def test_what_is_neither_a_zip_nor_a_worksheet_is_refused(api: Api, room: Classr
 )
 def test_names_in_an_archive_are_plain(name: str, safe: str) -> None:
     assert safe_name(name) == safe
+
+
+def test_a_zip_file_with_a_damaged_stream_is_refused(api: Api, room: Classroom) -> None:
+    assignment = room.assignment()
+    whole = bytearray(as_zip({"worksheet.csv": b"Submission,Score\n" + b"abcdefgh,12\n" * 200}))
+    start = 30 + len("worksheet.csv")
+    whole[start : start + 8] = b"\xff" * 8
+    path = f"/assignments/{assignment.assignment_id}/worksheet"
+    answer = api.post(path, by=room.users["tessa"], content=bytes(whole))
+    assert refused(answer) == (400, "INVALID_ZIP")
+
+
+@pytest.mark.parametrize("score", ["1_0", "1e1", "NaN", "٣", "0x10", "1.2.3", "12 points"])
+def test_what_is_not_a_plain_number_is_not_a_score(api: Api, room: Classroom, score: str) -> None:
+    room.enrol("lin")
+    assignment = room.assignment()
+    row = room.submission(assignment, "lin")
+    content = f"Submission,Score\n{row.submission_id},{score}\n".encode()
+    path = f"/assignments/{assignment.assignment_id}/worksheet"
+    (line,) = given(api.post(path, by=room.users["tessa"], content=content))["items"]
+    assert (line["outcome"], line["message"]) == ("refused", f"“{score}” is not a number.")

@@ -14,7 +14,7 @@ from tablewright.systems.campus.courses.assignment_rules import is_https
 from tablewright.systems.campus.errors import Locked, TooLarge
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.sniff import is_allowed
-from tablewright.systems.campus.model import Assignment, File, Part, Submission, User
+from tablewright.systems.campus.model import Assignment, File, Part, User
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.sharing.access_check import FileAccess
 
@@ -124,10 +124,3 @@ def first_file(parts: Sequence[Part]) -> dict[str, Any]:
 
 def checksum(text: str) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-
-
-def receipt_code(submission: Submission) -> str:
-    """The checksum of a receipt: it changes with any part, the number, or the moment."""
-    lines = [submission.submission_id, str(submission.submission_number), submission.submitted_at.isoformat()]
-    lines += [f"{part.kind} {part.filename or ''} {part.checksum}" for part in submission.parts]
-    return checksum("\n".join(lines))

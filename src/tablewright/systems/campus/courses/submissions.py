@@ -83,6 +83,13 @@ class Submissions:
         query = d.submissions_of_assignment(assignment_id=assignment.assignment_id)
         return self._repository.page(query, size, after, seat.user.user_id)
 
+    def every(self, seat: Seat, assignment: Assignment) -> list[Submission]:
+        """All of an assignment's submissions, for staff."""
+        seat.refuse_students()
+        return list(
+            self._repository.db.all(d.submissions_of_assignment(assignment_id=assignment.assignment_id))
+        )
+
     def of_student(self, seat: Seat, assignment: Assignment) -> list[Submission]:
         """A student's own submissions, or the team's, by number."""
         try:

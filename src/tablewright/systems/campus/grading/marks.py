@@ -24,6 +24,7 @@ from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.grading.mark_entries import (
     MarkEntry,
     checked_feedback,
+    in_cents,
     refuse_without_score,
     scores_of,
 )
@@ -111,6 +112,7 @@ class Marks:
         publish: bool = False,
     ) -> Submission:
         """Save a mark, as a draft or as the grade; Changed if the version is not the one that was seen."""
+        entry = in_cents(entry)
         self._hold(submission, entry, actor)
         try:
             if assignment.second_marking:
@@ -135,6 +137,7 @@ class Marks:
             words = f"{MARKERS} markers must finish their marks before a grade is agreed."
             raise Conflict("MARKS_MISSING", words, facts={"finished": len(finished)})
         same = [_unchanged(mark) for mark in finished]
+        entry = in_cents(entry)
         self._hold(submission, entry, actor)
         try:
             if submission.version != expected:

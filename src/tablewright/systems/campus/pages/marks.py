@@ -5,7 +5,7 @@ says so. Everything works without a script; the script adds keys and comments at
 Elsewhere: all submissions of an assignment at once (releases.py), what students see (grades.py).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 
 from fastapi import APIRouter, Request, Response
@@ -17,8 +17,8 @@ from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.seats import AssignmentSeat, SubmissionSeat
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grading.comments import Place
-from tablewright.systems.campus.grading.disclosure import for_staff, is_anonymous
-from tablewright.systems.campus.grading.mark_entries import MarkEntry
+from tablewright.systems.campus.grading.disclosure import for_staff, is_anonymous, marks_for_staff
+from tablewright.systems.campus.grading.mark_entries import MarkEntry, typed_number
 from tablewright.systems.campus.grading.marks import AGREED, MARKERS
 from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.totals import most_of, penalty_of
@@ -71,7 +71,7 @@ def _add_queue(router: APIRouter, pages: CampusPages) -> None:
         known = {each.assignment_id: each for each in campus.assignments.of(seat)}
         now = campus.repository.now()
         rows = [
-            (for_staff(known[each.assignment_id], each, now), known[each.assignment_id])
+            (for_staff(known[each.assignment_id], each, now, campus.pseudonyms), known[each.assignment_id])
             for each in found.items
             if each.assignment_id in known
         ]
@@ -114,7 +114,7 @@ def _add_marking(router: APIRouter, pages: CampusPages) -> None:
         actor, do = found.seat.actor, form.get("do")
         version = whole(form, "version") or 0
         try:
-            entry = entry_of(form, found.assignment, found.submission)
+            entry = _real(pages, found, entry_of(form))
             if do == "agree":
                 marks.agree(found.assignment, found.submission, entry, actor, version)
             else:
@@ -143,7 +143,13 @@ def _add_marking(router: APIRouter, pages: CampusPages) -> None:
         return pages.console.go(to, "Returned to the student.")
 
 
-def entry_of(form: Form, assignment: Assignment, submission: Submission) -> MarkEntry:
+def _real(pages: CampusPages, found: SubmissionSeat, entry: MarkEntry) -> MarkEntry:
+    hidden = is_anonymous(found.assignment, found.submission, pages.campus.repository.now())
+    scores = pages.campus.pseudonyms.real(found.submission, entry.scores, hidden=hidden)
+    return replace(entry, scores=scores)
+
+
+def entry_of(form: Form) -> MarkEntry:
     """What was typed; FormWrong names every number that cannot be read."""
     criteria: dict[str, CriterionMark] = {}
     for name, value in form.values.items():
@@ -222,14 +228,14 @@ def _page(
     campus, assignment, actor = pages.campus, found.assignment, found.seat.actor
     row = campus.repository.submission(found.submission.submission_id)
     now = campus.repository.now()
-    shown = for_staff(assignment, row, now)
-    seen = campus.marks.seen_by(assignment, row, actor)
+    shown = for_staff(assignment, row, now, campus.pseudonyms)
+    hidden = is_anonymous(assignment, row, now)
+    seen = marks_for_staff(campus.marks.seen_by(assignment, row, actor), campus.pseudonyms, hidden=hidden)
     own = next((each for each in seen if each.marker_id == actor.subject), None)
     filled = own or next((each for each in seen if each.published), None)
     rubric = campus.rubrics.of_assignment(assignment)
     before, place, after = _neighbours(pages, found)
     finished = [each for each in seen if each.finished and each.marker_id != AGREED]
-    hidden = is_anonymous(assignment, row, now)
     return pages.page(
         request,
         "mark",
@@ -270,9 +276,11 @@ def _page(
 
 
 def _members(pages: CampusPages, assignment: Assignment, row: Submission) -> list[tuple[str, str]]:
-    """The members that get a grade each, with their names."""
+    """The members that get a grade each, with their names; in anonymous marking with pseudonyms for both."""
     if not assignment.grade_each or row.team_id is None:
         return []
+    if is_anonymous(assignment, row, pages.campus.repository.now()):
+        return [(each, each) for each in sorted(pages.campus.pseudonyms.members(row))]
     return [(each, pages.campus.users.by_id(each).name) for each in students_of(row)]
 
 
@@ -318,11 +326,8 @@ def whole(form: Form, name: str) -> int | None:
 
 
 def _number(text: str) -> Decimal | None:
-    try:
-        found = Decimal(text.strip().replace(",", "."))
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() and abs(found) <= 1_000_000 else None
+    found = typed_number(text)
+    return found if found is not None and abs(found) <= 1_000_000 else None
 
 
 def _share(form: Form, name: str) -> Decimal | None:
