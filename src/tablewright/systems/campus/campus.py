@@ -189,8 +189,10 @@ def open_campus(
         library=library,
         listing=Listing(repository),
         folders=folders,
-        versions=Versions(repository, library),
-        scans=Scans(repository, objects, scanner_of(settings.scanner), notifier),
+        versions=Versions(repository, library, file_access),
+        scans=Scans(
+            repository, objects, scanner_of(settings.scanner, settings.signature_checksums), notifier
+        ),
         purge=purge,
         recount=Recount(repository, folders),
         download_counts=download_counts,
@@ -224,7 +226,7 @@ def open_campus(
         regrades=Regrades(repository, grade_notices),
         allocation=Allocation(repository),
         release=Release(repository, grade_notices),
-        worksheets=Worksheets(repository, marks, rubrics, library, uploads, pseudonyms),
+        worksheets=Worksheets(repository, marks, rubrics, library, uploads, pseudonyms, parts),
         gradebook=Gradebook(repository),
         dispatch=repository.outbox.dispatch(),
     )

@@ -190,6 +190,9 @@ class FileVersion(Value):
     created_at: datetime
     created_by: str
     virus_scan_status: ScanStatus = "pending"
+    # Infected while the file itself has other bytes: an admin has not decided about it yet.
+    in_review: Literal["QUARANTINE"] | None = None
+    virus_signature: str | None = None
 
 
 class Folder(Value):

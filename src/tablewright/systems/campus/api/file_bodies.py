@@ -106,6 +106,14 @@ class VersionView(Value):
     virus_scan_status: ScanStatus
 
 
+class InfectedVersion(VersionView):
+    """A version that an admin reviews."""
+
+    file_id: str
+    user_id: str
+    virus_signature: str | None
+
+
 class FolderView(Value):
     folder_id: str
     parent_id: str | None

@@ -279,6 +279,7 @@ def _add_public(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
     def get_preview(request: Request, signed: str) -> Response:
         """An image or a PDF for a preview, behind a path that was signed for it. Nothing else is shown inline."""
         path = campus.previews.verify(signed)
+        campus.file_access.refuse_locked_bytes(path.name, is_own=True)  # its scan may have ended since
         head = campus.objects.head(path.name)
         if head is None:
             raise NotFound("file")

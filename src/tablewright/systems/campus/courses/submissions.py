@@ -118,7 +118,7 @@ class Submissions:
         part = next((each for each in submission.parts if each.part_id == part_id), None)
         if part is None or part.kind != "file":
             raise NotFound("part")
-        self._parts.refuse_locked(part, seat.user)
+        self._parts.refuse_locked(part, seat.user.user_id)
         if seat.is_staff:
             subject = f"submission:{submission.submission_id}"
             self._repository.db.write(

@@ -17,6 +17,8 @@ from tablewright.edge.errors import BadRequest, CallerError, Conflict
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.csv_rows import Row, rows_of
+from tablewright.systems.campus.courses.parts import Parts
+from tablewright.systems.campus.errors import Locked
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.uploads import Uploads
 from tablewright.systems.campus.grading.csv_tables import csv_of
@@ -64,7 +66,9 @@ class Worksheets:
         library: Library,
         uploads: Uploads,
         pseudonyms: Pseudonyms,
+        parts: Parts,
     ) -> None:
+        self._parts = parts
         self._repository, self._marks, self._rubrics = repository, marks, rubrics
         self._library, self._uploads, self._pseudonyms = library, uploads, pseudonyms
 
@@ -125,9 +129,10 @@ class Worksheets:
             return "link.txt", [(part.url or "").encode()]
         name = part.filename or "file"
         try:
-            if part.file_id is not None and self._repository.file(part.file_id).status == "quarantined":
-                return f"{name}.quarantined.txt", [b"A virus was found in this file, so it is not here.\n"]
+            self._parts.refuse_locked(part, None)
             return name, self._library.open_object(part.object_name)
+        except Locked as locked:
+            return f"{name}.locked.txt", [f"{name} is not here. {locked.message}\n".encode()]
         except CallerError as gone:
             # One file that cannot be read does not break the others off.
             return f"{name}.missing.txt", [gone.message.encode()]
