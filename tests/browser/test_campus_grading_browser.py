@@ -94,7 +94,7 @@ def test_a_rubric_is_written_and_a_grade_marked_with_keys_released_and_asked_abo
     tessa.keyboard.press("2")
     assert tessa.locator("[data-sum]").inner_text() == "15"
     tessa.get_by_label("Feedback").fill("Nice and short.")
-    tessa.get_by_role("button", name="Publish grade").click()
+    tessa.get_by_role("button", name="Save grade").click()
     assert "in review" in tessa.locator(".head").inner_text()
     here = tessa.url
     tessa.locator("h1").click()

@@ -290,3 +290,17 @@ def test_what_is_not_a_plain_number_is_not_a_score(api: Api, room: Classroom, sc
     path = f"/assignments/{assignment.assignment_id}/worksheet"
     (line,) = given(api.post(path, by=room.users["tessa"], content=content))["items"]
     assert (line["outcome"], line["message"]) == ("refused", f"“{score}” is not a number.")
+
+
+def test_a_second_feedback_file_is_reported_beside_its_row(at: Place, api: Api, room: Classroom) -> None:
+    assignment, rows = work(at, room)
+    found = sheet(api, room, assignment)
+    folder = next(each["Folder"] for each in found if each["Submission"] == rows["lin"].submission_id)
+    files = {f"{folder}/feedback/{name}.txt": name.encode() for name in ("b", "a", "c")}
+    path = f"/assignments/{assignment.assignment_id}/worksheet"
+    answer = api.post(path, by=room.users["tessa"], content=as_zip({"worksheet.csv": as_csv(found), **files}))
+    lines = {each["name"]: (each["outcome"], each["message"]) for each in given(answer)["items"]}
+    assert lines == {
+        "Lin": ("saved", "Only one feedback file is taken, a.txt. Not taken: b.txt, c.txt."),
+        "Omar": ("empty", ""),
+    }

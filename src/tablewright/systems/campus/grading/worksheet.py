@@ -7,7 +7,7 @@ Elsewhere: saving one mark (marks.py), zip files (zip_files.py), CSV (csv_tables
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -169,7 +169,7 @@ class _Import:
         user: User,
         actor: Actor,
         publish: bool,
-        feedback: Mapping[str, tuple[str, bytes]],
+        feedback: Mapping[str, Sequence[tuple[str, bytes]]],
     ) -> None:
         self._sheets, self._assignment, self._user = sheets, assignment, user
         self._actor, self._publish, self._feedback = actor, publish, feedback
@@ -187,11 +187,20 @@ class _Import:
         for id, of_one in together.items():
             try:
                 outcome: Outcome = self._apply(self._rows[id], of_one)
-                message = ""
+                message = self._left_out(of_one[0])
             except CallerError as refused:
                 outcome, message = "refused", refused.message
             for row in of_one:
                 yield Line(row.line, _name(row), outcome, message)
+
+    def _left_out(self, row: Row) -> str:
+        """What is said of feedback files that are not taken: a mark has one."""
+        names = [name for name, _ in self._feedback.get(row.get("folder") or "", ())]
+        return (
+            f"Only one feedback file is taken, {names[0]}. Not taken: {', '.join(names[1:])}."
+            if names[1:]
+            else ""
+        )
 
     def _found(self, row: Row) -> Submission:
         """The submission of a row: by its id, or the newest of a student by address or university id."""
@@ -217,7 +226,7 @@ class _Import:
         hidden = is_anonymous(self._assignment, row, self._sheets._repository.now())
         scores = self._sheets._pseudonyms.real(row, scores, hidden=hidden)
         folder = rows[0].get("folder") or ""
-        file = self._feedback.get(folder)
+        file = next(iter(self._feedback.get(folder, ())), None)
         text = rows[0].get("feedback") if "feedback" in rows[0].cells else mark.feedback if mark else None
         if score is None and not scores and text is None and file is None:
             return "empty"
@@ -280,13 +289,13 @@ def folder_of(shown: Submission) -> str:
     return f"{safe_name(shown.team_name or shown.student_name, 60)} {shown.submission_id[-12:]}"
 
 
-def _feedback_files(files: Mapping[str, bytes], base: str) -> dict[str, tuple[str, bytes]]:
-    """The feedback file of each folder; of several the first by name."""
-    found: dict[str, tuple[str, bytes]] = {}
+def _feedback_files(files: Mapping[str, bytes], base: str) -> dict[str, list[tuple[str, bytes]]]:
+    """The feedback files of each folder by name; the first is taken."""
+    found: dict[str, list[tuple[str, bytes]]] = {}
     for path in sorted(files):
         steps = path.removeprefix(base).split("/")
         if len(steps) == 3 and steps[1].lower() == FEEDBACK and not steps[2].startswith("."):
-            found.setdefault(steps[0], (steps[2], files[path]))
+            found.setdefault(steps[0], []).append((steps[2], files[path]))
     return found
 
 

@@ -19,7 +19,7 @@ from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grading.comments import Place
 from tablewright.systems.campus.grading.disclosure import for_staff, is_anonymous, marks_for_staff
 from tablewright.systems.campus.grading.mark_entries import MarkEntry, typed_number
-from tablewright.systems.campus.grading.marks import AGREED, MARKERS
+from tablewright.systems.campus.grading.marks import AGREED, MARKERS, turn_of
 from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.totals import most_of, penalty_of
 from tablewright.systems.campus.model import Assignment, CriterionMark, Mark, Submission
@@ -41,6 +41,10 @@ def marks_router(pages: CampusPages) -> APIRouter:
 
 def mark_path(submission_id: str) -> str:
     return f"{HOME}/submissions/{submission_id}/mark"
+
+
+def queue_path(course_id: str) -> str:
+    return f"{HOME}/courses/{course_id}/grading"
 
 
 def plain(number: Decimal | None) -> str:
@@ -127,7 +131,7 @@ def _add_marking(router: APIRouter, pages: CampusPages) -> None:
         to = mark_path(found.submission.submission_id)
         if do == "next":
             _, _, after = _neighbours(pages, found)
-            to = mark_path(after) if after else f"{HOME}/courses/{found.submission.course_id}/grading"
+            to = mark_path(after) if after else queue_path(found.submission.course_id)
         words = {"draft": "Draft saved.", "agree": "Agreed grade saved."}.get(do, "Grade saved.")
         if do != "draft" and found.assignment.second_marking and do != "agree":
             words = "Your mark is finished."
@@ -140,7 +144,7 @@ def _add_marking(router: APIRouter, pages: CampusPages) -> None:
             marks.return_to_student(found.assignment, found.submission, found.seat.actor)
         except CallerError as mistake:
             return pages.console.go(to, mistake.message, "bad")
-        return pages.console.go(to, "Returned to the student.")
+        return pages.console.go(to, "Grade released to the student.")
 
 
 def _real(pages: CampusPages, found: SubmissionSeat, entry: MarkEntry) -> MarkEntry:
@@ -213,13 +217,18 @@ def _form_of(mark: Mark | None, version: int) -> Form:
 
 
 def _neighbours(pages: CampusPages, found: SubmissionSeat) -> tuple[str | None, str, str | None]:
-    """The submission before, which one this is, and the one after, in the order of the worksheet."""
-    ids = [each.submission_id for each in pages.campus.worksheets.newest(found.assignment)]
-    if found.submission.submission_id not in ids:
-        return None, "earlier attempt", None
-    at = ids.index(found.submission.submission_id)
-    before = ids[at - 1] if at else None
-    return before, f"{at + 1} of {len(ids)}", ids[at + 1] if at + 1 < len(ids) else None
+    """The submission before, how many wait, and the one after, in the order of the queue.
+
+    One that is marked by now keeps its place, so that what comes after it is the same as before.
+    """
+    row, reader = found.submission, found.seat.user.user_id
+    turn = turn_of(row, reader)
+    waiting = pages.campus.marks.waiting(row.course_id, reader)
+    before = [each.submission_id for each in waiting if turn_of(each, reader) < turn]
+    after = [each.submission_id for each in waiting if turn_of(each, reader) > turn]
+    is_waiting = len(before) + len(after) < len(waiting)
+    place = f"{len(before) + 1} of {len(waiting)} waiting" if is_waiting else f"{len(waiting)} waiting"
+    return before[-1] if before else None, place, after[0] if after else None
 
 
 def _page(
@@ -265,6 +274,7 @@ def _page(
         before=before and mark_path(before),
         after=after and mark_path(after),
         place=place,
+        queue=queue_path(assignment.course_id),
         plain=plain,
         tones=STATE_TONES,
         now=now,
