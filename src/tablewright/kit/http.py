@@ -169,6 +169,9 @@ def _field(info: ValidationInfo) -> str:
 # In bodies: the error names the field. Null is not a date.
 Day = Annotated[date, BeforeValidator(lambda value, info: day_of(value or "", _field(info)))]
 Moment = Annotated[datetime | None, BeforeValidator(lambda value, info: moment_of(value, _field(info)))]
+RequiredMoment = Annotated[
+    datetime, BeforeValidator(lambda value, info: moment_of("" if value is None else value, _field(info)))
+]
 # In queries.
 Since = Annotated[
     datetime | None, BeforeValidator(lambda value: moment_of(value, "from")), Query(alias="from")

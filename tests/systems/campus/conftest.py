@@ -16,6 +16,7 @@ from tablewright.systems.campus.api import router as campus_api
 from tablewright.systems.campus.api.parts import STREAMED
 from tablewright.systems.campus.campus import Campus, open_campus
 from tablewright.systems.campus.design import CAMPUS
+from tablewright.systems.campus.settings import Settings
 from tablewright.testing import Clock
 
 
@@ -34,7 +35,14 @@ def at(
     with reached(way, endpoint, world, CAMPUS) as there:
         db = Db(there.call, CAMPUS, world=world, secret=SECRET, environment=there.environment)
         db.create_tables()
-        campus = open_campus(db, world, SECRET, home=tmp_path / "campus", url="https://campus.example")
+        campus = open_campus(
+            db,
+            world,
+            SECRET,
+            home=tmp_path / "campus",
+            url="https://campus.example",
+            settings=Settings(scanner="signatures"),
+        )
         yield Place(campus, db, there.call, clock, issuer, there.engine, world)
 
 

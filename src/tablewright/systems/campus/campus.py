@@ -27,6 +27,7 @@ from tablewright.systems.campus.courses.gates import Gates
 from tablewright.systems.campus.courses.late_updates import LateUpdates
 from tablewright.systems.campus.courses.owners import Owners
 from tablewright.systems.campus.courses.parts import Parts
+from tablewright.systems.campus.courses.receipts import Receipts
 from tablewright.systems.campus.courses.reminders import Reminders
 from tablewright.systems.campus.courses.roster import Roster
 from tablewright.systems.campus.courses.submission_counts import SubmissionCounts
@@ -45,6 +46,7 @@ from tablewright.systems.campus.files.uploads import Uploads
 from tablewright.systems.campus.files.versions import Versions
 from tablewright.systems.campus.grading.allocation import Allocation
 from tablewright.systems.campus.grading.comments import Comments
+from tablewright.systems.campus.grading.disclosure import Pseudonyms
 from tablewright.systems.campus.grading.gradebook import Gradebook
 from tablewright.systems.campus.grading.marks import Marks
 from tablewright.systems.campus.grading.notices import GradeNotices
@@ -111,12 +113,14 @@ class Campus:
     owners: Owners
     drafts: Drafts
     submissions: Submissions
+    receipts: Receipts
     withdrawals: Withdrawals
     late_updates: LateUpdates
     reminders: Reminders
     submission_counts: SubmissionCounts
     archive: CourseArchive
     course_names: CourseNames
+    pseudonyms: Pseudonyms
     rubrics: Rubrics
     marks: Marks
     comments: Comments
@@ -146,8 +150,8 @@ def open_campus(
 ) -> Campus:
     """Campus Cloud over a database.
 
-    `secret` keys the seal of messages, the digests of links and signed downloads. `home` is the directory for objects
-    and the list of the erased, unless `objects` are given. `url` is the public address, for links in mails.
+    `secret` keys the seal of messages, links, signed downloads, receipts and pseudonyms. `home` is the directory for
+    objects and the list of the erased, unless `objects` are given. `url` is the public address, for links in mails.
     """
     settings = settings or Settings()
     repository = Repository(db, world, secret)
@@ -171,6 +175,7 @@ def open_campus(
     drafts = Drafts(repository, owners, parts, gates)
     rubrics, grade_notices = Rubrics(repository), GradeNotices(repository, notifier)
     marks = Marks(repository, rubrics, grade_notices, library)
+    pseudonyms = Pseudonyms(sha256(b"campus pseudonyms\n" + secret).digest())
     return Campus(
         repository=repository,
         settings=settings,
@@ -184,8 +189,10 @@ def open_campus(
         library=library,
         listing=Listing(repository),
         folders=folders,
-        versions=Versions(repository, library),
-        scans=Scans(repository, objects, scanner_of(settings.scanner), notifier),
+        versions=Versions(repository, library, file_access),
+        scans=Scans(
+            repository, objects, scanner_of(settings.scanner, settings.signature_checksums), notifier
+        ),
         purge=purge,
         recount=Recount(repository, folders),
         download_counts=download_counts,
@@ -205,19 +212,21 @@ def open_campus(
         owners=owners,
         drafts=drafts,
         submissions=Submissions(repository, library, owners, parts, drafts, gates),
+        receipts=Receipts(sha256(b"campus receipts\n" + secret).digest()),
         withdrawals=Withdrawals(repository, library, owners),
         late_updates=LateUpdates(repository),
         reminders=Reminders(repository, notifier, teams),
         submission_counts=SubmissionCounts(repository, assignments),
         course_names=CourseNames(repository),
         archive=CourseArchive(repository, library, Archive(objects, world), settings.archive_years),
+        pseudonyms=pseudonyms,
         rubrics=rubrics,
         marks=marks,
         comments=Comments(repository),
         regrades=Regrades(repository, grade_notices),
         allocation=Allocation(repository),
         release=Release(repository, grade_notices),
-        worksheets=Worksheets(repository, marks, rubrics, library, uploads),
+        worksheets=Worksheets(repository, marks, rubrics, library, uploads, pseudonyms, parts),
         gradebook=Gradebook(repository),
         dispatch=repository.outbox.dispatch(),
     )

@@ -76,6 +76,8 @@ class User(Value):
     # Bytes of complete files, and bytes that were granted to uploads which are not complete yet (CC-D31).
     storage_used: int = 0
     storage_reserved: int = 0
+    # Of the reserved bytes those of visitors who send files through links.
+    link_reserved: int = 0
     storage_quota: int
     notification_preferences: NotificationPreferences = NotificationPreferences()
     statistics: Statistics = Statistics()
@@ -188,6 +190,9 @@ class FileVersion(Value):
     created_at: datetime
     created_by: str
     virus_scan_status: ScanStatus = "pending"
+    # Infected while the file itself has other bytes: an admin has not decided about it yet.
+    in_review: Literal["QUARANTINE"] | None = None
+    virus_signature: str | None = None
 
 
 class Folder(Value):
@@ -202,7 +207,10 @@ class Folder(Value):
 
 
 class Upload(Value):
-    """An upload that has begun: the slot with its reserved quota (CC-X2). Expires after a day."""
+    """An upload that has begun: the slot with its reserved quota (CC-X2).
+
+    Expires after a day; one through a link after two hours without a part.
+    """
 
     upload_id: str
     file_id: str
@@ -277,6 +285,8 @@ class Link(Value):
     view_only: bool = False
     expires_at: datetime | None = None
     download_limit: int | None = None
+    # Of a file request: the largest file it takes.
+    max_file_size: int = 2 * 1024**3
     downloads: int = 0
     uploads: int = 0
     revoked_at: datetime | None = None

@@ -4,6 +4,7 @@
 """
 
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -18,9 +19,14 @@ class Settings(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
     # `none`, `signatures`, or `clamd:` with a socket's path or host:port.
-    scanner: str = "signatures"
-    # Whether files that no scanner has looked at can be downloaded by others than their owner.
-    share_unscanned: bool = False
+    scanner: str = "none"
+    # What `signatures` finds besides EICAR's test file: the SHA-256 of files, as 64 hexadecimal digits.
+    signature_checksums: list[Annotated[str, Field(pattern=r"^(sha256:)?[0-9a-fA-F]{64}$")]] = Field(
+        default_factory=list
+    )
+    # Whether files that no scanner has looked at can be downloaded by others than their owner; if it is not set,
+    # only where there is no scanner.
+    share_unscanned: bool | None = None
     public_links: bool = True
     link_default_days: int = Field(default=30, ge=1)
     link_most_days: int = Field(default=365, ge=1)
@@ -31,6 +37,14 @@ class Settings(BaseModel):
     largest_file: int = Field(default=20 * _GIB, ge=1)
     # Addresses in these domains may sign up without being on a roster or having a share.
     domains: list[str] = Field(default_factory=list)
+
+    @property
+    def has_scanner(self) -> bool:
+        return self.scanner != "none"
+
+    @property
+    def shares_unscanned(self) -> bool:
+        return not self.has_scanner if self.share_unscanned is None else self.share_unscanned
 
 
 class SettingsUnusable(ValueError):

@@ -171,7 +171,14 @@ def test_a_draft_over_http_is_added_to_on_the_version_that_was_seen(lesson: Clas
     made = given(api.post(submit, {"draftVersion": 4, "agreed": True}, by=u1), 201)
     assert ([each["text"] for each in made["parts"]], made["comments"]) == (["two"], "hello")
     receipt = given(api.get(f"/submissions/{made['submissionId']}/receipt", by=u1))
-    assert receipt["checksum"].startswith("sha256:")
+    checked = f"/submissions/{made['submissionId']}:check-receipt"
+    assert refused(api.post(checked, {"code": receipt["code"]}, by=u1))[0] == 403
+    answer = given(api.post(checked, {"code": receipt["code"]}, by=lesson.teacher))
+    assert (answer["valid"], answer["submittedAt"], answer["parts"], answer["newest"]) == (
+        True, receipt["submittedAt"], len(receipt["parts"]), True
+    )  # fmt: skip
+    other = {"code": receipt["code"].replace("-1-", "-2-")}
+    assert given(api.post(checked, other, by=lesson.teacher))["valid"] is False
     assert receipt["parts"][0]["checksum"] == made["parts"][0]["checksum"]
     back = given(api.post(f"/submissions/{made['submissionId']}:withdraw", by=u1))
     assert [each["text"] for each in back["parts"]] == ["two"]
@@ -220,3 +227,27 @@ def test_a_key_that_cannot_be_unique_is_refused(lesson: Class, api: Api, key: st
     body = {"parts": [{"kind": "text", "text": "x"}]}
     answer = api.post(path, body, by=lesson.people["u1"], headers={"Idempotency-Key": key})
     assert refused(answer) == (400, "BAD_IDEMPOTENCY_KEY")
+
+
+@pytest.mark.parametrize(
+    "moment",
+    ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "2030-03-01T10:00:00", 1893456000, None, ""],
+)
+def test_moments_that_no_calendar_has_are_refused_everywhere(lesson: Class, api: Api, moment: object) -> None:
+    by = lesson.teacher
+    assignment = lesson.assignment()
+    path = f"/assignments/{assignment.assignment_id}"
+    new = {"title": "Essay", "dueDate": moment}
+    assert refused(api.post(f"/courses/{COURSE}/assignments", new, by=by)) == (400, "INVALID_DATE")
+    course = {"courseId": "CS999", "name": "New", "semester": "2030", "semesterEnd": moment}
+    assert refused(api.post("/courses", course, by=by)) == (400, "INVALID_DATE")
+    if moment is None:  # no moment where one may be missing
+        return
+    extension = f"{path}/extensions/student/{lesson.people['u1'].user_id}"
+    assert refused(api.put(extension, {"dueDate": moment}, by=by)) == (400, "INVALID_DATE")
+    assert refused(api.put(path, {"acceptUntil": moment}, by=by)) == (400, "INVALID_DATE")
+    assert refused(api.post(f"{path}:release", {"at": moment}, by=by)) == (400, "INVALID_DATE")
+    file = lesson.file("u1", b"text", "notes.txt")
+    share = {"recipients": [{"type": "user", "id": by.user_id}], "expiresAt": moment}
+    answer = api.post(f"/files/{file.file_id}/shares", share, by=lesson.people["u1"])
+    assert refused(answer) == (400, "INVALID_DATE")

@@ -12,7 +12,8 @@ from tests.systems.talk import at_once
 
 from tablewright.edge.errors import CallerError
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.courses.parts import NewPart, receipt_code
+from tablewright.systems.campus.courses.parts import NewPart
+from tablewright.systems.campus.courses.receipts import Receipts
 
 PDF = b"%PDF-1.7\nhello\n"
 
@@ -37,9 +38,34 @@ def test_a_submission_has_files_a_text_and_a_link_and_repeats_its_first_file(les
 
 def test_a_receipt_changes_with_any_part(lesson: Class) -> None:
     made = lesson.submit("u1", lesson.assignment(), text("one"))
-    assert receipt_code(made) == receipt_code(made)
+    receipts = Receipts(b"the campus")
+    code = receipts.code(made)
+    assert receipts.check(made, f" {code.lower()} ").newest
     other = made.model_copy(update={"parts": [made.parts[0].model_copy(update={"checksum": "sha256:0"})]})
-    assert receipt_code(made) != receipt_code(other)
+    second = made.model_copy(update={"submission_number": 2})
+    later = made.model_copy(update={"submitted_at": made.submitted_at + timedelta(seconds=1)})
+    assert len({receipts.code(each) for each in (made, other, second, later)}) == 4
+    assert not receipts.check(other, code).valid
+    assert not receipts.check(second, code).valid
+    assert not Receipts(b"another").check(made, code).valid
+    for wrong in ("", "x", code[:-1], code.replace("Z-1-", "Z-9-"), f"{code}\n1"):
+        assert not receipts.check(made, wrong).valid
+
+
+def test_a_receipt_still_confirms_the_first_parts_after_a_teammate_added_more(lesson: Class) -> None:
+    made = lesson.submit("u1", lesson.assignment(), text("one"))
+    receipts = Receipts(b"the campus")
+    joined = made.model_copy(
+        update={
+            "parts": [*made.parts, made.parts[0].model_copy(update={"checksum": "sha256:0"})],
+            "submitted_at": made.submitted_at + timedelta(minutes=5),
+        }
+    )
+    before = receipts.check(joined, receipts.code(made))
+    assert (before.valid, before.submitted_at, before.parts, before.newest) == (
+        True, made.submitted_at, 1, False
+    )  # fmt: skip
+    assert receipts.check(joined, receipts.code(joined)).newest
 
 
 def test_types_are_checked_by_content_and_sizes_by_the_stored_bytes(lesson: Class) -> None:

@@ -192,6 +192,20 @@ def test_a_download_counts_once_however_many_ranges_it_has(at: Place, api: Api) 
     assert given(api.get(f"/files/{file.file_id}", by=lin))["downloadCount"] == 1
 
 
+def test_a_download_that_begins_after_the_first_byte_is_counted_and_recorded(at: Place, api: Api) -> None:
+    lin = at.user("lin")
+    file = store(at, lin, "a.txt", b"0123456789")
+    path = f"/files/{file.file_id}/content"
+    for minutes, counted in ((0, 1), (9, 1), (2, 2)):
+        at.later(minutes=minutes)
+        assert api.get(path, by=lin, headers={"Range": "bytes=1-"}).status_code == 206
+        assert api.get(path, by=lin, headers={"Range": "bytes=99-"}).status_code == 416
+        jobs.flush_downloads(at.campus)
+        assert given(api.get(f"/files/{file.file_id}", by=lin))["downloadCount"] == counted
+        entries = at.db.all(at.campus.repository.history(f"file:{file.file_id}"))
+        assert [one.action for one in entries].count("downloaded") == counted
+
+
 def test_a_head_request_reads_no_bytes_and_is_not_a_download(
     at: Place, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from tablewright.mapping import Db
 from tablewright.systems.campus.campus import open_campus
 from tablewright.systems.campus.design import CAMPUS
 from tablewright.systems.campus.model import File
+from tablewright.systems.campus.settings import Settings
 from tablewright.testing import Clock
 from tablewright.world import machine_time
 
@@ -49,7 +50,7 @@ def at(s3: Any, clock: Clock, issuer: Issuer, tmp_path: Path) -> Iterator[Place]
     with new_bucket(s3, "campus-files"), reached("embedded", None, world, CAMPUS) as there:
         db = Db(there.call, CAMPUS, world=world, secret=SECRET)
         db.create_tables()
-        campus = open_campus(db, world, SECRET, home=home)
+        campus = open_campus(db, world, SECRET, home=home, settings=Settings(scanner="signatures"))
         yield Place(campus, db, there.call, clock, issuer, there.engine, world)
 
 

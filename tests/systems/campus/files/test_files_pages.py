@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 import pytest
 from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import words_of
-from tests.systems.campus.files.helpers import EICAR
 
 from tablewright import testing
 from tablewright.app.runtime import Runtime, open_app
@@ -170,8 +169,16 @@ def test_a_stranger_sees_nothing_of_a_file(campus: Campus, lin: User, enter: Ent
     assert campus.repository.file(file.file_id) == file
 
 
-def test_a_file_with_a_virus_says_so_and_offers_no_download(campus: Campus, lin: User, enter: Enter) -> None:
-    file = _store(campus, lin, "game.com", EICAR)
-    shown = enter(LIN).get(f"{FILES}/{file.file_id}")
+def test_a_file_with_a_virus_says_so_and_offers_no_download(campus: Campus, enter: Enter) -> None:
+    (file,) = campus.scans.quarantine()
+    assert file.user_id == OMAR
+    shown = enter(OMAR).get(f"{FILES}/{file.file_id}")
     assert "was found in this file" in words_of(shown)
     assert f"/files/{file.file_id}/content" not in shown.text
+
+
+def test_without_a_scanner_a_file_says_that_it_was_not_scanned(
+    campus: Campus, lin: User, enter: Enter
+) -> None:
+    file = _store(campus, lin, "unknown.txt")
+    assert "not scanned" in words_of(enter(LIN).get(f"{FILES}/{file.file_id}"))

@@ -212,11 +212,13 @@ def test_names_are_on_no_page_of_an_anonymous_assignment_before_the_release(
         f"{HOME}/submissions/{row.submission_id}/mark",
         f"{HOME}/assignments/{essay.assignment_id}/grading",
         f"{HOME}/assignments/{essay.assignment_id}/grading/worksheet.csv",
+        f"{HOME}/submissions/{row.submission_id}/receipt",
     ):
         page = tessa.get(path)
         assert page.status_code == 200
         assert "Participant" in page.text
-        for name in ("Lin Zhao", "Omar Haddad", "lin@campus", row.student_id):
+        known = ("Lin Zhao", "Omar Haddad", "lin@campus", row.student_id, row.university_id)
+        for name in filter(None, known):
             # Beside the demo's list of people, in the frame.
             assert name not in page.text.partition("<main")[2] + page.text.partition("\ufeff")[2], (
                 path,
@@ -342,3 +344,56 @@ def test_a_draft_of_a_marker_is_in_the_form_again(campus: Campus, enter: Enter, 
     campus.marks.save(essay, row, MarkEntry(D("3.50"), feedback="So far."), actor, row.version)
     form = form_of(enter(TESSA).get(f"{HOME}/submissions/{row.submission_id}/mark"), "/mark")
     assert (form["score"], form["feedback"]) == ("3.5", "So far.")
+
+
+def test_next_follows_the_queue_with_the_own_ones_first_and_leads_back_to_it(
+    campus: Campus, enter: Enter, course_id: str
+) -> None:
+    tessa, reader = enter(TESSA), campus.users.by_email("tessa@campus.example")
+    assert reader is not None
+    made(campus, course_id, title="Queue one")
+    late = submission_of(campus, made(campus, course_id, title="Queue two"), "omar")
+    teacher = campus.users.by_email("brandt@campus.example")
+    assert teacher is not None
+    actor = seat_of(campus, teacher, course_id).actor
+    campus.allocation.by_hand(
+        campus.repository.assignment(late.assignment_id), late, reader.user_id, None, actor
+    )
+
+    queue = campus.marks.waiting(course_id, reader.user_id)
+    own = [each for each in queue if each.grader_id == reader.user_id]
+    rest = [each.submitted_at for each in queue[len(own) :]]
+    assert late.submission_id in [each.submission_id for each in own]
+    assert queue[: len(own)] == own
+    assert rest == sorted(rest)
+    left = [each.submission_id for each in queue]
+    at = f"{HOME}/submissions/{left[0]}/mark"
+    for after in left[1:]:
+        page = tessa.get(at)
+        following = f"{HOME}/submissions/{after}/mark"
+        assert f'href="{following}" rel="next"' in page.text
+        at = following
+    page = tessa.get(at)
+    assert 'rel="next"' not in page.text.partition("<main")[2]
+    # From the middle: what is marked leaves the queue, and the next one is the one that stood behind it.
+    at = f"{HOME}/submissions/{late.submission_id}/mark"
+    typed = {**form_of(tessa.get(at), "/mark"), "score": "7", "do": "next"}
+    said = tessa.post(at, data=typed)
+    behind = left[left.index(late.submission_id) + 1]
+    assert str(said.url).partition("?")[0].endswith(f"/submissions/{behind}/mark")
+    last = [each.submission_id for each in campus.marks.waiting(course_id, reader.user_id)][-1]
+    at = f"{HOME}/submissions/{last}/mark"
+    typed = {**form_of(tessa.get(at), "/mark"), "score": "7", "do": "next"}
+    said = tessa.post(at, data=typed)
+    assert str(said.url).partition("?")[0].endswith(f"/courses/{course_id}/grading"), said.url
+
+
+def test_staff_checks_the_code_of_a_receipt(campus: Campus, enter: Enter, essay: Assignment) -> None:
+    row = submission_of(campus, essay)
+    path, code = f"{HOME}/submissions/{row.submission_id}/receipt", campus.receipts.code(row)
+    assert "Your teacher can check it" in words_of(enter(LIN).get(path))
+    assert code in enter(LIN).get(path).text
+    tessa = enter(TESSA)
+    assert "This code is right" in words_of(tessa.get(path, params={"code": code}))
+    assert "not a receipt of this attempt" in words_of(tessa.get(path, params={"code": code[:-1] + "x"}))
+    assert "This code is right" not in words_of(enter(LIN).get(path, params={"code": code}))

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 from tests.systems.campus.grading.classroom import Classroom, levels
-from tests.systems.campus.talk import Place, refuses
+from tests.systems.campus.talk import Api, Place, refuses
 
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Changed
@@ -286,3 +286,24 @@ def test_a_grade_published_at_the_moment_of_the_release_is_visible_with_its_noti
     assert room.mark(submission, "80").status == "returned"
     assert len(room.notices("lin")) == 1
     assert list(at.db.all(d.grading_queue(course_id=room.course_id))) == []
+
+
+@pytest.mark.parametrize("number", ["1e-300", f"1.{'0' * 59}1", "12.345", "1e30"])
+@pytest.mark.parametrize("field", ["score", "adjustment", "scores", "criteria"])
+def test_numbers_with_more_digits_than_points_have_are_refused(
+    api: Api, room: Classroom, number: str, field: str
+) -> None:
+    user = room.enrol("lin")
+    rubric = room.rubric(("0", "10"))
+    assignment = room.assignment(rubric_id=rubric.rubric_id)
+    row = room.submission(assignment, "lin")
+    value: object = number
+    if field == "scores":
+        value = {user.user_id: number}
+    if field == "criteria":
+        value = {rubric.criteria[0].criterion_id: {"points": number}}
+    body = {"version": row.version, field: value}
+    answer = api.put(f"/submissions/{row.submission_id}/grade", body, by=room.users["tessa"])
+    assert 400 <= answer.status_code < 500, answer.text
+    assert answer.json()["field"].startswith(field)
+    assert room.again(row) == row

@@ -68,6 +68,7 @@ def work(at: Place, room: Classroom) -> tuple[Assignment, dict[str, Submission]]
         )  # fmt: skip
         first = room.submission(assignment, name)
         found[name] = room.submission(assignment, name, 2, parts=[part, first.parts[0]])
+    room.run_tasks()  # the scans: graders get nothing before
     return assignment, found
 
 
@@ -268,3 +269,38 @@ def test_what_is_neither_a_zip_nor_a_worksheet_is_refused(api: Api, room: Classr
 )
 def test_names_in_an_archive_are_plain(name: str, safe: str) -> None:
     assert safe_name(name) == safe
+
+
+def test_a_zip_file_with_a_damaged_stream_is_refused(api: Api, room: Classroom) -> None:
+    assignment = room.assignment()
+    whole = bytearray(as_zip({"worksheet.csv": b"Submission,Score\n" + b"abcdefgh,12\n" * 200}))
+    start = 30 + len("worksheet.csv")
+    whole[start : start + 8] = b"\xff" * 8
+    path = f"/assignments/{assignment.assignment_id}/worksheet"
+    answer = api.post(path, by=room.users["tessa"], content=bytes(whole))
+    assert refused(answer) == (400, "INVALID_ZIP")
+
+
+@pytest.mark.parametrize("score", ["1_0", "1e1", "NaN", "٣", "0x10", "1.2.3", "12 points"])
+def test_what_is_not_a_plain_number_is_not_a_score(api: Api, room: Classroom, score: str) -> None:
+    room.enrol("lin")
+    assignment = room.assignment()
+    row = room.submission(assignment, "lin")
+    content = f"Submission,Score\n{row.submission_id},{score}\n".encode()
+    path = f"/assignments/{assignment.assignment_id}/worksheet"
+    (line,) = given(api.post(path, by=room.users["tessa"], content=content))["items"]
+    assert (line["outcome"], line["message"]) == ("refused", f"“{score}” is not a number.")
+
+
+def test_a_second_feedback_file_is_reported_beside_its_row(at: Place, api: Api, room: Classroom) -> None:
+    assignment, rows = work(at, room)
+    found = sheet(api, room, assignment)
+    folder = next(each["Folder"] for each in found if each["Submission"] == rows["lin"].submission_id)
+    files = {f"{folder}/feedback/{name}.txt": name.encode() for name in ("b", "a", "c")}
+    path = f"/assignments/{assignment.assignment_id}/worksheet"
+    answer = api.post(path, by=room.users["tessa"], content=as_zip({"worksheet.csv": as_csv(found), **files}))
+    lines = {each["name"]: (each["outcome"], each["message"]) for each in given(answer)["items"]}
+    assert lines == {
+        "Lin": ("saved", "Only one feedback file is taken, a.txt. Not taken: b.txt, c.txt."),
+        "Omar": ("empty", ""),
+    }

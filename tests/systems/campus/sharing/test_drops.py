@@ -14,6 +14,7 @@ from tests.systems.talk import given, refused
 
 from tablewright.kit.objects.store import PART_SIZE
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.jobs import run_tasks
 
 CONTENT = b"my homework"
 
@@ -68,7 +69,8 @@ def test_nothing_of_a_drop_can_be_read_through_the_link(shared: Shared, api: Api
     assert refused(api.get(f"/public/links/{token}")) == (404, "LINK_NOT_FOUND")
     assert refused(api.get(f"/public/links/{token}/files/{file.file_id}/content")) == (404, "LINK_NOT_FOUND")
     assert refused(api.get(f"/drops/{token}/files")) == (403, "TICKET_NEEDED")
-    assert given(api.get(f"/drops/{token}")).keys() == {"ownerName", "expiresAt", "hasPassword"}
+    shown = {"ownerName", "expiresAt", "hasPassword", "maxFileSize"}
+    assert given(api.get(f"/drops/{token}")).keys() == shown
 
 
 def test_a_ticket_of_one_sender_opens_neither_another_senders_upload_nor_another_link(
@@ -167,7 +169,7 @@ class TestScenarios:
         sent = given(send(api, at, ticket))
         assert sent.keys() == {"filename", "fileSize", "checksum", "uploadedAt"}
         assert shared.at.again(ada).storage_used == len(CONTENT)
-        shared.at.campus.users.set_quota(ada.user_id, 20, shared.user("root", "admin"))
+        shared.at.campus.users.set_quota(ada.user_id, 30, shared.user("root", "admin"))
         headers = {"X-Drop-Ticket": ticket}
         full = api.post(f"{at}/uploads", {"filename": "b.txt", "fileSize": 10}, headers=headers)
         assert refused(full) == (413, "QUOTA_EXCEEDED")
@@ -188,3 +190,73 @@ class TestScenarios:
             assert refused(answer) == (403, "DROP_CLOSED")
         files = list(shared.at.db.all(d.files_of_user(user_id=ada.user_id)))
         assert [file.filename for file in files] == ["homework.txt"]
+
+
+# --- visitors cannot take the owner's room ---
+
+
+def test_senders_together_reserve_at_most_a_quarter_of_what_is_free(shared: Shared, api: Api) -> None:
+    ada = shared.user("ada")
+    folder = shared.at.campus.folders.create(ada, "Homework")
+    at, other = (f"/drops/{shared.link(ada, folder, kind='drop')[1]}" for _ in range(2))
+    free = ada.storage_quota
+    tickets = {one: {"X-Drop-Ticket": enter(api, one, "Ann")} for one in (at, other)}
+
+    def ask(where: str, size: int) -> Any:
+        body = {"filename": "a.bin", "fileSize": size}
+        return api.post(f"{where}/uploads", body, headers=tickets[where])
+
+    assert refused(ask(at, free // 4 + 1)) == (413, "QUOTA_EXCEEDED")
+    given(ask(at, free // 8), 201)
+    slot = given(ask(other, free // 8), 201)
+    assert refused(ask(at, 1)) == (413, "QUOTA_EXCEEDED")
+    assert refused(ask(other, 1)) == (413, "QUOTA_EXCEEDED")
+    # The owner still has the rest.
+    campus = shared.at.campus
+    mine = campus.uploads.begin(ada, filename="b", size=free // 2, content_type="text/plain")
+    campus.uploads.abandon(mine.upload_id)
+    api.ask("DELETE", f"{other}/uploads/{slot['uploadId']}", headers=tickets[other])
+    given(ask(at, 1), 201)
+    assert campus.repository.user(ada.user_id).link_reserved == free // 8 + 1
+
+
+def test_a_file_that_has_arrived_is_no_longer_reserved_by_a_link(shared: Shared, api: Api) -> None:
+    ada = shared.user("ada")
+    folder = shared.at.campus.folders.create(ada, "Homework")
+    at = f"/drops/{shared.link(ada, folder, kind='drop')[1]}"
+    given(send(api, at, enter(api, at, "Ann")))
+    user = shared.at.campus.repository.user(ada.user_id)
+    assert (user.storage_used, user.storage_reserved, user.link_reserved) == (len(CONTENT), 0, 0)
+
+
+def test_a_file_larger_than_its_link_takes_is_refused(shared: Shared, api: Api) -> None:
+    ada = shared.user("ada")
+    folder = shared.at.campus.folders.create(ada, "Homework")
+    at = f"/drops/{shared.link(ada, folder, kind='drop', max_file_size=10)[1]}"
+    by = {"X-Drop-Ticket": enter(api, at, "Ann")}
+    body = {"filename": "a.bin", "fileSize": 11}
+    assert refused(api.post(f"{at}/uploads", body, headers=by)) == (413, "FILE_TOO_LARGE")
+    given(api.post(f"{at}/uploads", body | {"fileSize": 10}, headers=by), 201)
+    assert given(api.get(at))["maxFileSize"] == 10
+
+
+def test_a_slot_of_a_visitor_ends_after_two_hours_without_a_part(shared: Shared, api: Api) -> None:
+    ada = shared.user("ada")
+    campus = shared.at.campus
+    folder = campus.folders.create(ada, "Homework")
+    at = f"/drops/{shared.link(ada, folder, kind='drop')[1]}"
+    by = {"X-Drop-Ticket": enter(api, at, "Ann")}
+    body = {"filename": "a.bin", "fileSize": PART_SIZE + 1}
+    slot, idle = (given(api.post(f"{at}/uploads", body, headers=by), 201)["uploadId"] for _ in range(2))
+    shared.at.clock.move(timedelta(minutes=90))
+    put = api.ask("PUT", f"{at}/uploads/{slot}/parts/2", content=b"x", headers=by)
+    assert put.status_code == 204
+    shared.at.clock.move(timedelta(minutes=40))
+    run_tasks(campus)
+    assert [one.upload_id for one in campus.uploads.sent_to(ada)] == [slot]
+    assert refused(api.get(f"{at}/uploads/{idle}", headers=by)) == (404, "UPLOAD_NOT_FOUND")
+    assert campus.repository.user(ada.user_id).link_reserved == PART_SIZE + 1
+    assert api.ask("PUT", f"{at}/uploads/{slot}/parts/1", content=bytes(PART_SIZE), headers=by).is_success
+    given(api.post(f"{at}/uploads/{slot}:complete", {}, headers=by))
+    run_tasks(campus)
+    assert campus.repository.user(ada.user_id).link_reserved == 0

@@ -151,7 +151,7 @@ def test_a_link_opens_without_a_login_and_its_password_is_remembered_for_it_alon
     at, other = (f"{HOME}/open/{token}" for token in tokens)
     assert "This link has a password" in words_of(visitor.get(at))
     wrong = visitor.post(at, data={"password": "sesame open"})
-    assert (wrong.status_code, "That isn't the password" in words_of(wrong)) == (403, True)
+    assert (wrong.status_code, "This password is wrong." in words_of(wrong)) == (403, True)
     opened = visitor.post(at, data={"password": "open sesame"})
     assert "1 download left." in words_of(opened)
     assert "data-line" not in opened.text  # a preview would be a download that does not count
@@ -206,6 +206,26 @@ def test_a_sender_enters_a_name_and_gets_a_ticket_for_this_browser(campus: Campu
     assert "a.txt" not in words_of(enter().get(at))
     sender.post(f"{at}/leave")
     assert "a.txt" not in words_of(sender.get(at))
+
+
+def test_the_owner_sees_what_visitors_are_sending_and_cancels_it(campus: Campus, enter: Enter) -> None:
+    lin = user_of(campus, "lin")
+    folder = campus.folders.create(lin, "For visitors")
+    at = f"{HOME}/folders/{folder.folder_id}/links"
+    wrong = enter(LIN).post(at, data={"kind": "drop", "largestFile": "99999999"})
+    assert (wrong.status_code, "The largest file must be" in words_of(wrong)) == (422, True)
+    assert enter(LIN).post(at, data={"kind": "drop", "largestFile": "1.5"}).status_code == 200
+    link = next(one for one in campus.links.of(lin) if one.target_id == folder.folder_id)
+    assert link.max_file_size == 1_500_000
+    sender = campus.drops.enter(link, "Ann")
+    slot = campus.drops.begin(link, sender, filename="big.bin", size=1000, content_type="text/plain")
+    assert "big.bin" in words_of(enter(LIN).get(f"{HOME}/links"))
+    assert "big.bin" not in words_of(enter(OMAR).get(f"{HOME}/links"))
+    cancel = f"{HOME}/links/uploads/{slot.upload_id}/cancel"
+    assert enter(OMAR).post(cancel).status_code == 404
+    assert "The upload is cancelled." in words_of(enter(LIN).post(cancel))
+    assert campus.repository.user(lin.user_id).link_reserved == 0
+    assert "big.bin" not in words_of(enter(LIN).get(f"{HOME}/links"))
 
 
 def test_a_drop_is_no_link_and_a_link_no_drop(campus: Campus, enter: Enter, file: File) -> None:

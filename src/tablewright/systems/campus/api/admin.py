@@ -33,7 +33,7 @@ Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, m
 
 
 class QuotaChange(Body):
-    storage_quota: Annotated[int, Field(ge=0)]
+    storage_quota: Annotated[int, Field(ge=0, strict=True)]
 
 
 class TransferRequest(Body):

@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
-from tablewright.kit.http import Body, Moment, Page, listed
+from tablewright.kit.http import Body, Moment, Page, RequiredMoment, listed
 from tablewright.systems.campus.access import (
     CourseSeat,
     InstructorAssignment,
@@ -62,7 +62,7 @@ class AssignmentFields(Body):
 
 
 class NewAssignment(AssignmentFields):
-    due_date: datetime
+    due_date: RequiredMoment
 
 
 class AssignmentChange(AssignmentFields):

@@ -30,14 +30,6 @@ _SAFE = {
 }
 
 
-def begins_download(request: Request) -> bool:
-    """True for a request that begins at the first byte: the parts after it are of the same download."""
-    found = _RANGE.fullmatch(request.headers.get("Range", ""))
-    if is_head(request.scope):
-        return False
-    return found is None or found[1] in ("", "0")
-
-
 def content_response(
     request: Request,
     read: Read,

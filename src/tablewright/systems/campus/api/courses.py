@@ -1,14 +1,13 @@
 """Courses, who is in them, rosters and teams: `/courses`, `/roster`."""
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field
 
 from tablewright.edge.request_bodies import body_of
-from tablewright.kit.http import Body, Moment, Page, VersionRead, listed, marked
+from tablewright.kit.http import Body, Moment, Page, RequiredMoment, VersionRead, listed, marked
 from tablewright.systems.campus.access import Admin, CourseSeat, InstructorSeat, Me, StaffSeat
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.roster import Report
@@ -32,7 +31,7 @@ class NewCourse(Body):
     course_id: str = Field(max_length=64)
     name: str = Field(max_length=200)
     semester: str = Field(max_length=40)
-    semester_end: datetime
+    semester_end: RequiredMoment
     time_zone: str = "UTC"
     sections: list[str] = Field(default_factory=list)
     late_days: int = 0

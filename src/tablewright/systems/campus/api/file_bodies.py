@@ -10,7 +10,7 @@ from tablewright.systems.campus.files.uploads import UploadStatus
 from tablewright.systems.campus.model import File, FileStatus, ScanStatus, Value
 
 MediaType = Annotated[str, StringConstraints(pattern=r"^[\w.+-]+/[\w.+*-]+$", max_length=127)]
-Size = Annotated[int, Field(ge=0)]
+Size = Annotated[int, Field(ge=0, strict=True)]
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
@@ -104,6 +104,14 @@ class VersionView(Value):
     created_at: datetime
     created_by: str
     virus_scan_status: ScanStatus
+
+
+class InfectedVersion(VersionView):
+    """A version that an admin reviews."""
+
+    file_id: str
+    user_id: str
+    virus_signature: str | None
 
 
 class FolderView(Value):

@@ -18,8 +18,9 @@ from tablewright.edge.errors import NotFound
 from tablewright.edge.rate_limit import limit_rate
 from tablewright.kit.http import Cursor, Page, VersionRead, listed, marked, view_of
 from tablewright.kit.objects.signed_paths import SignatureUnusable
+from tablewright.kit.objects.store import ObjectStream
 from tablewright.systems.campus.access import CAMPUS, Admin, Me
-from tablewright.systems.campus.api.content import begins_download, content_response
+from tablewright.systems.campus.api.content import Read, content_response
 from tablewright.systems.campus.api.file_bodies import (
     Complete,
     DownloadLink,
@@ -28,6 +29,7 @@ from tablewright.systems.campus.api.file_bodies import (
     FolderBody,
     FolderChange,
     FolderView,
+    InfectedVersion,
     NewFile,
     NewVersion,
     Review,
@@ -42,6 +44,7 @@ from tablewright.systems.campus.api.parts import PartDigest, receive_part
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.errors import Gone
 from tablewright.systems.campus.files.file_lists import ANYWHERE, TRASH, Sort, Wanted
+from tablewright.systems.campus.files.slots import current
 from tablewright.systems.campus.model import File, Folder, User
 
 # A folder with many small files goes up at once; a program that only opens slots does not.
@@ -195,9 +198,12 @@ def _add_content(api: APIRouter, campus: Campus) -> None:
     def get_content(request: Request, user: Me, file_id: str) -> Response:
         """The bytes; ranges are supported. Counted once for each download."""
         file, share = campus.library.reached(user, file_id)
-        if begins_download(request):
-            campus.library.downloaded(file, user, share)
-        return _content(request, campus, file)
+
+        def read(start: int, end: int | None) -> ObjectStream:
+            campus.library.fetched(file, user, share)
+            return campus.library.open(file, start, end)
+
+        return _content(request, campus, file, read)
 
     @api.post("/files/{file_id}/content:link")
     def link_to_content(user: Me, file_id: str) -> DownloadLink:
@@ -212,6 +218,10 @@ def _add_content(api: APIRouter, campus: Campus) -> None:
             path = campus.signed_paths.verify("GET", signed)
         except SignatureUnusable as mistake:
             raise Gone("LINK_EXPIRED", f"{str(mistake).capitalize()}.") from None
+        kind, _, link_id = path.subject.partition(" ")
+        if kind == "link":  # of a public link, which may have ended since (api/links.py)
+            campus.links.find(campus.links.secrets.token(link_id))
+        campus.library.refuse_linked(path.name, "" if kind == "link" else path.subject)
         head = campus.objects.head(path.name)
         if head is None:
             raise NotFound("file")
@@ -225,10 +235,10 @@ def _add_content(api: APIRouter, campus: Campus) -> None:
         )
 
 
-def _content(request: Request, campus: Campus, file: File) -> Response:
+def _content(request: Request, campus: Campus, file: File, read: Read | None = None) -> Response:
     return content_response(
         request,
-        lambda start, end: campus.library.open(file, start, end),
+        read or (lambda start, end: campus.library.open(file, start, end)),
         size=file.file_size,
         filename=file.filename,
         content_type=file.content_type,
@@ -264,16 +274,13 @@ def _add_versions(api: APIRouter, campus: Campus) -> None:
     @api.get("/files/{file_id}/versions/{number}/content")
     def get_version(request: Request, user: Me, file_id: str, number: int) -> Response:
         file, version = campus.versions.readable(user, file_id, number)
-        if begins_download(request):
-            campus.library.downloaded(file, user)
-        return content_response(
-            request,
-            lambda start, end: campus.library.open_object(version.object_name, start, end),
-            size=version.file_size,
-            filename=file.filename,
-            content_type=version.content_type,
-            tag=version.version_id,
-        )
+        file = file.model_copy(update=current(version))
+
+        def read(start: int, end: int | None) -> ObjectStream:
+            campus.library.fetched(file, user)
+            return campus.library.open(file, start, end)
+
+        return _content(request, campus, file, read)
 
     @api.post("/files/{file_id}/versions/{number}:restore", response_model_exclude_none=True)
     def restore_version(
@@ -336,3 +343,26 @@ def _add_quarantine(api: APIRouter, campus: Campus) -> None:
     def discard(by: Admin, file_id: str, body: Review) -> FileView:
         """Move a quarantined file to its owner's trash, for good."""
         return file_view(campus.scans.discard(by, file_id, body.reason))
+
+    @api.get("/admin/quarantine/versions", response_model_exclude_none=True, tags=["admin"])
+    def list_versions_in_review(by: Admin) -> Page[InfectedVersion]:
+        """Infected versions of files that have other bytes, newest first."""
+        return listed(view_of(InfectedVersion, one) for one in campus.scans.versions_in_review())
+
+    @api.get("/admin/quarantine/{file_id}/versions/{number}/content", tags=["admin"])
+    def review_version(request: Request, by: Admin, file_id: str, number: int) -> Response:
+        """The bytes of an infected version, to review it; recorded."""
+        file, version = campus.scans.reviewed_version(by, file_id, number)
+        return _content(request, campus, file.model_copy(update=current(version)))
+
+    @api.post("/admin/quarantine/{file_id}/versions/{number}:release", tags=["admin"])
+    def release_version(by: Admin, file_id: str, number: int, body: Review) -> VersionView:
+        """A false alarm: the version can be restored again."""
+        decided = campus.scans.decide_version(by, file_id, number, body.reason, is_clean=True)
+        return view_of(VersionView, decided)
+
+    @api.post("/admin/quarantine/{file_id}/versions/{number}:delete", tags=["admin"])
+    def discard_version(by: Admin, file_id: str, number: int, body: Review) -> VersionView:
+        """The version stays locked for good, and leaves the list."""
+        decided = campus.scans.decide_version(by, file_id, number, body.reason, is_clean=False)
+        return view_of(VersionView, decided)

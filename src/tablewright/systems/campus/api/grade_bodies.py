@@ -30,6 +30,9 @@ from tablewright.systems.campus.model import (
 
 Id = Annotated[str, Field(max_length=64)]
 Text = Annotated[str, Field(max_length=20_000)]
+Share = Annotated[Decimal, Field(decimal_places=9)]
+# Whether it is in the bounds of an assignment is checked later; here, that it can be a number of points at all.
+Score = Annotated[Decimal, Field(ge=-100_000, le=100_000, decimal_places=2)]
 
 
 # --- marks ---
@@ -39,10 +42,10 @@ class GradeBody(Body):
     """A mark. `version` is the one that GET returned; without `publish` it is a draft."""
 
     version: int | None = None
-    score: Decimal | None = None
+    score: Score | None = None
     criteria: dict[Id, CriterionMark] = Field(default_factory=dict, max_length=50)
-    adjustment: Decimal = Decimal(0)
-    scores: dict[Id, Decimal] = Field(default_factory=dict, max_length=100)
+    adjustment: Score = Decimal(0)
+    scores: dict[Id, Score] = Field(default_factory=dict, max_length=100)
     feedback: Text | None = None
     feedback_file_id: Id | None = None
     publish: bool = False
@@ -128,8 +131,8 @@ class CommentBody(Body):
     part_id: Id
     line: int | None = None
     page: int | None = None
-    x: Decimal | None = None
-    y: Decimal | None = None
+    x: Share | None = None
+    y: Share | None = None
     text: Text
 
 
@@ -143,7 +146,7 @@ class TextBody(Body):
 class LevelBody(Body):
     level_id: Id = ""
     title: str
-    points: Decimal
+    points: Score
 
 
 class CriterionBody(Body):

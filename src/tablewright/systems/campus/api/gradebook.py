@@ -1,6 +1,6 @@
 """The gradebook of a course: for staff, for a student, as CSV; groups, weights and letters."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -12,6 +12,7 @@ from tablewright.systems.campus.access import CourseSeat, InstructorSeat, StaffS
 from tablewright.systems.campus.api import grade_bodies as bodies
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.grading.gradebook import StudentRow
+from tablewright.systems.campus.grading.mark_entries import typed_number
 
 Guesses = Annotated[
     list[str] | None, Query(alias="guess", description="`assignmentId:score`, for what-if", max_length=200)
@@ -94,13 +95,11 @@ def guesses_of(texts: list[str]) -> dict[str, Decimal]:
     found: dict[str, Decimal] = {}
     for text in texts:
         id, _, score = text.partition(":")
-        try:
-            value = Decimal(score.strip().replace(",", "."))
-        except InvalidOperation:
-            raise BadRequest(
-                "INVALID_SCORE", "A guess is an assignment's id, a colon and a score.", "guess"
-            ) from None
-        if not value.is_finite() or not 0 <= value <= 100_000:
+        value = typed_number(score)
+        if value is None:
+            words = "A guess is an assignment's id, a colon and a score."
+            raise BadRequest("INVALID_SCORE", words, "guess")
+        if not 0 <= value <= 100_000:
             raise BadRequest("INVALID_SCORE", "A guess cannot be negative.", "guess")
         found[id] = value
     return found

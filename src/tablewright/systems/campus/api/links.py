@@ -48,6 +48,8 @@ class NewLink(Body):
     expires_at: Moment = None
     expires_on: Day | None = None
     download_limit: Annotated[int, Field(ge=1)] | None = None
+    # Of a file request, in bytes; 2 GiB if nothing is said.
+    max_file_size: Annotated[int, Field(ge=1, strict=True)] | None = None
 
 
 class LinkChange(Body):
@@ -55,6 +57,7 @@ class LinkChange(Body):
     expires_at: Moment = None
     expires_on: Day | None = None
     download_limit: Annotated[int, Field(ge=1)] | None = None
+    max_file_size: Annotated[int, Field(ge=1, strict=True)] = 2 * 1024**3
 
 
 class LinkView(Value):
@@ -71,6 +74,7 @@ class LinkView(Value):
     view_only: bool
     expires_at: datetime | None
     download_limit: int | None
+    max_file_size: int
     downloads: int
     uploads: int
     created_at: datetime
@@ -115,6 +119,7 @@ class PublicDrop(Value):
     owner_name: str
     expires_at: datetime | None
     has_password: bool
+    max_file_size: int
 
 
 class NewSender(Body):
@@ -274,6 +279,7 @@ def _add_public(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
     def get_preview(request: Request, signed: str) -> Response:
         """An image or a PDF for a preview, behind a path that was signed for it. Nothing else is shown inline."""
         path = campus.previews.verify(signed)
+        campus.file_access.refuse_locked_bytes(path.name, is_own=True)  # its scan may have ended since
         head = campus.objects.head(path.name)
         if head is None:
             raise NotFound("file")
@@ -294,7 +300,11 @@ def download_path(campus: Campus, visitor: Opened, file_id: str) -> str:
     campus.links.take(visitor.link)
     campus.library.downloaded(file, None)
     signed = campus.objects.sign_get(
-        file.object_name, LINK_LASTS, filename=file.filename, content_type=file.content_type
+        file.object_name,
+        LINK_LASTS,
+        filename=file.filename,
+        content_type=file.content_type,
+        subject=f"link {visitor.link.link_id}",
     )
     return signed.url
 

@@ -1,5 +1,6 @@
 """Marking: the queue of a course, `/submissions/{id}/grade`, `:return`, feedback files, comments in place, history."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -15,7 +16,14 @@ from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.seats import SubmissionSeat
 from tablewright.systems.campus.grading.comments import Place
-from tablewright.systems.campus.grading.disclosure import comments_for_student, for_staff, for_student
+from tablewright.systems.campus.grading.disclosure import (
+    comments_for_student,
+    for_staff,
+    for_student,
+    is_anonymous,
+    marks_for_staff,
+)
+from tablewright.systems.campus.grading.mark_entries import MarkEntry
 from tablewright.systems.campus.grading.release import visible
 from tablewright.systems.campus.model import Assignment, AuditEntry, Comment, File
 
@@ -44,7 +52,7 @@ def _add_queue(api: APIRouter, campus: Campus) -> None:
         for row in found.items:
             if row.assignment_id not in known:
                 known[row.assignment_id] = campus.repository.assignment(row.assignment_id)
-            views.append(bodies.grade_view(for_staff(known[row.assignment_id], row, now)))
+            views.append(bodies.grade_view(for_staff(known[row.assignment_id], row, now, campus.pseudonyms)))
         return listed(views, found.next)
 
 
@@ -64,9 +72,14 @@ def _add_grades(api: APIRouter, campus: Campus) -> None:
         expected = version_needed(based_on(read, body.version))
         actor = found.seat.actor
         saved = campus.marks.save(
-            found.assignment, found.submission, body.entry(), actor, expected, publish=body.publish
+            found.assignment,
+            found.submission,
+            entry_of(campus, found, body),
+            actor,
+            expected,
+            publish=body.publish,
         )
-        shown = for_staff(found.assignment, saved, campus.repository.now())
+        shown = for_staff(found.assignment, saved, campus.repository.now(), campus.pseudonyms)
         version = campus.marks.version_for(found.assignment, saved, actor)
         mark_version(response, version)
         return bodies.grade_view(shown, version)
@@ -76,9 +89,11 @@ def _add_grades(api: APIRouter, campus: Campus) -> None:
         """With second marking: publish the grade that both markers agreed on."""
         expected = version_needed(based_on(read, body.version))
         saved = campus.marks.agree(
-            found.assignment, found.submission, body.entry(), found.seat.actor, expected
+            found.assignment, found.submission, entry_of(campus, found, body), found.seat.actor, expected
         )
-        return bodies.grade_view(for_staff(found.assignment, saved, campus.repository.now()))
+        return bodies.grade_view(
+            for_staff(found.assignment, saved, campus.repository.now(), campus.pseudonyms)
+        )
 
     @api.post("/submissions/{submission_id}:return", response_model_exclude_none=True)
     def return_to_student(
@@ -87,24 +102,34 @@ def _add_grades(api: APIRouter, campus: Campus) -> None:
         """Make a published grade visible to its students now."""
         expected = based_on(read, body.version if body is not None else None)
         saved = campus.marks.return_to_student(found.assignment, found.submission, found.seat.actor, expected)
-        return bodies.grade_view(for_staff(found.assignment, saved, campus.repository.now()))
+        return bodies.grade_view(
+            for_staff(found.assignment, saved, campus.repository.now(), campus.pseudonyms)
+        )
 
     @api.get("/submissions/{submission_id}/history", response_model_exclude_none=True)
     def get_history(found: StaffSubmission, size: PageSize = None) -> Page[AuditEntry]:
         """What happened to a submission and its marks, newest first. Not for anonymous marking: it has names."""
-        if for_staff(found.assignment, found.submission, campus.repository.now()).student_email == "":
+        if is_anonymous(found.assignment, found.submission, campus.repository.now()):
             raise Refused("ANONYMOUS", "The history has names, so it can be read after the release.")
         return listed(campus.marks.history(found.submission.submission_id, found.seat.user.user_id, size))
 
 
+def entry_of(campus: Campus, found: SubmissionSeat, body: bodies.GradeBody) -> MarkEntry:
+    """What was entered; in anonymous marking members are named as the answers name them."""
+    hidden = is_anonymous(found.assignment, found.submission, campus.repository.now())
+    scores = campus.pseudonyms.real(found.submission, body.scores, hidden=hidden)
+    return replace(body.entry(), scores=scores)
+
+
 def _staff_view(campus: Campus, found: SubmissionSeat) -> bodies.MarkingView:
     assignment, row, actor = found.assignment, found.submission, found.seat.actor
+    now = campus.repository.now()
     seen = campus.marks.seen_by(assignment, row, actor)
     own = next((each for each in seen if each.marker_id == actor.subject), None)
     return bodies.marking_view(
-        for_staff(assignment, row, campus.repository.now()),
+        for_staff(assignment, row, now, campus.pseudonyms),
         campus.marks.version_for(assignment, row, actor),
-        seen,
+        marks_for_staff(seen, campus.pseudonyms, hidden=is_anonymous(assignment, row, now)),
         own.criteria if own is not None else {},
         campus.rubrics.of_assignment(assignment),
         campus.comments.of(row.submission_id),

@@ -10,14 +10,19 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field
 
 from tablewright.edge import RateLimiter, limit_rate
-from tablewright.kit.http import Body, Cursor, IdempotencyKey, Page, VersionRead, based_on, listed
+from tablewright.kit.http import Body, Cursor, IdempotencyKey, Page, VersionRead, based_on, listed, view_of
 from tablewright.systems.campus.access import Me, OpenAssignment, OpenSubmission, StaffSubmission
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.courses.parts import MOST_PARTS, NewPart, receipt_code
+from tablewright.systems.campus.courses.parts import MOST_PARTS, NewPart
 from tablewright.systems.campus.courses.seats import Seat
-from tablewright.systems.campus.grading.disclosure import for_staff, for_student
+from tablewright.systems.campus.grading.disclosure import (
+    draft_for_staff,
+    for_staff,
+    for_student,
+    is_anonymous,
+)
 from tablewright.systems.campus.model import Assignment, Draft, Submission, User, Value
 
 _Version = Annotated[
@@ -70,7 +75,7 @@ class ReceiptPart(Value):
 
 
 class Receipt(Value):
-    """What was received, and when; `checksum` is over all of it."""
+    """What was received, and when; staff can check the `code`, which is made of all of it."""
 
     submission_id: str
     assignment_id: str
@@ -78,7 +83,20 @@ class Receipt(Value):
     submitted_at: datetime
     is_late: bool
     parts: list[ReceiptPart]
-    checksum: str
+    code: str
+
+
+class ReceiptCode(Body):
+    code: str = Field(max_length=200)
+
+
+class CheckedReceiptView(Value):
+    """What a code confirms: so many parts, received at a moment; `newest` unless a teammate added parts since."""
+
+    valid: bool
+    submitted_at: datetime | None = None
+    parts: int
+    newest: bool
 
 
 def submissions(campus: Campus, buckets: RateLimiter) -> APIRouter:
@@ -93,14 +111,15 @@ def seen(campus: Campus, seat: Seat, assignment: Assignment, submission: Submiss
     """A submission as this reader may see it."""
     now = campus.repository.now()
     if seat.is_staff:
-        return for_staff(assignment, submission, now)
+        return for_staff(assignment, submission, now, campus.pseudonyms)
     return for_student(assignment, submission, seat.user.user_id, now)
 
 
-def receipt_of(submission: Submission) -> Receipt:
+def receipt_of(campus: Campus, seat: Seat, assignment: Assignment, submission: Submission) -> Receipt:
+    shown = seen(campus, seat, assignment, submission)
     parts = [
         ReceiptPart(kind=part.kind, filename=part.filename, file_size=part.file_size, checksum=part.checksum)
-        for part in submission.parts
+        for part in shown.parts
     ]
     return Receipt(
         submission_id=submission.submission_id,
@@ -109,7 +128,7 @@ def receipt_of(submission: Submission) -> Receipt:
         submitted_at=submission.submitted_at,
         is_late=submission.is_late,
         parts=parts,
-        checksum=receipt_code(submission),
+        code=campus.receipts.code(submission),
     )
 
 
@@ -139,9 +158,18 @@ def _add_submit(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
     def list_submissions(
         found: OpenAssignment, size: PageSize = None, after: Cursor = None
     ) -> Page[Submission]:
-        """For staff all, by student or team and number; for a student their own or their team's, by number."""
+        """For staff all, by student or team and number; for a student their own or their team's, by number.
+
+        With anonymous marking all are in one answer, by pseudonym.
+        """
         seat, assignment = found.seat, found.assignment
         if seat.is_staff:
+            if assignment.anonymous:  # in the order of ids, a list of students would tell whose is whose
+                every = sorted(
+                    campus.submissions.every(seat, assignment),
+                    key=lambda row: campus.pseudonyms.of(row.assignment_id, row.owner_id),
+                )
+                return listed(seen(campus, seat, assignment, each) for each in every)
             page = campus.submissions.page(seat, assignment, size, after)
             return listed((seen(campus, seat, assignment, each) for each in page.items), page.next)
         mine = campus.submissions.of_student(seat, assignment)
@@ -187,7 +215,12 @@ def _add_submissions(api: APIRouter, campus: Campus) -> None:
 
     @api.get("/submissions/{submission_id}/receipt", response_model_exclude_none=True)
     def get_receipt(found: OpenSubmission) -> Receipt:
-        return receipt_of(found.submission)
+        return receipt_of(campus, found.seat, found.assignment, found.submission)
+
+    @api.post("/submissions/{submission_id}:check-receipt", response_model_exclude_none=True)
+    def check_receipt(body: ReceiptCode, found: StaffSubmission) -> CheckedReceiptView:
+        """Whether a code that a student shows is a receipt of this submission."""
+        return view_of(CheckedReceiptView, campus.receipts.check(found.submission, body.code))
 
     @api.post("/submissions/{submission_id}:withdraw", response_model_exclude_none=True)
     def withdraw(found: OpenSubmission) -> Draft:
@@ -197,7 +230,9 @@ def _add_submissions(api: APIRouter, campus: Campus) -> None:
     @api.post("/submissions/{submission_id}:set-back", response_model_exclude_none=True)
     def set_back(body: SetBack, found: StaffSubmission) -> Draft:
         """Staff makes the last attempt a draft again."""
-        return campus.withdrawals.set_back(found.seat, found.submission, body.reason)
+        hidden = is_anonymous(found.assignment, found.submission, campus.repository.now())
+        draft = campus.withdrawals.set_back(found.seat, found.submission, body.reason)
+        return draft_for_staff(draft, campus.pseudonyms, hidden=hidden)
 
     @api.get("/submissions/{submission_id}/parts/{part_id}/content")
     def get_content(request: Request, found: OpenSubmission, part_id: str) -> Response:

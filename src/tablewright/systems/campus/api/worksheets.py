@@ -43,7 +43,9 @@ def _add_allocation(api: APIRouter, campus: Campus) -> None:
         saved = campus.allocation.by_hand(
             found.assignment, found.submission, body.grader_id, body.second_grader_id, found.seat.actor
         )
-        return bodies.grade_view(for_staff(found.assignment, saved, campus.repository.now()))
+        return bodies.grade_view(
+            for_staff(found.assignment, saved, campus.repository.now(), campus.pseudonyms)
+        )
 
 
 def _add_release(api: APIRouter, campus: Campus) -> None:

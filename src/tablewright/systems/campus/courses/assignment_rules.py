@@ -67,17 +67,21 @@ def _limits(found: Assignment) -> Iterator[Mistake]:
 def _late(found: Assignment) -> Iterator[Mistake]:
     costs = found.late_penalty
     for name, value in (("percent", costs.percent), ("most", costs.most), ("floor", costs.floor)):
-        if not 0 <= value <= 100:
-            yield Mistake("INVALID_PERCENT", f"latePenalty.{name}", "Enter 0 to 100 percent.")
+        if not _within(value, 100):
+            yield Mistake(
+                "INVALID_PERCENT", f"latePenalty.{name}", "Enter 0 to 100 percent, with at most 2 decimals."
+            )
     if found.late_policy == "penalise" and costs.percent == 0:
         yield Mistake("INVALID_PERCENT", "latePenalty.percent", "Enter what each started hour or day costs.")
 
 
 def _marks(found: Assignment, course: Course) -> Iterator[Mistake]:
-    if found.points is not None and not 0 <= found.points <= MOST_POINTS:
-        yield Mistake("INVALID_POINTS", "points", f"Enter 0 to {MOST_POINTS} points.")
+    if found.points is not None and not _within(found.points, MOST_POINTS):
+        yield Mistake(
+            "INVALID_POINTS", "points", f"Enter 0 to {MOST_POINTS} points, with at most 2 decimals."
+        )
     most = found.points if found.points is not None else MOST_POINTS
-    if found.missing_grade is not None and not 0 <= found.missing_grade <= most:
+    if found.missing_grade is not None and not _within(found.missing_grade, most):
         yield Mistake("INVALID_POINTS", "missingGrade", f"Enter 0 to {most} points, or nothing.")
     if not 0 <= found.regrade_days <= 365:
         yield Mistake("INVALID_LIMIT", "regradeDays", "Enter 0 to 365 days.")
@@ -90,6 +94,10 @@ def _marks(found: Assignment, course: Course) -> Iterator[Mistake]:
         g.group_id for g in course.grade_groups
     }:
         yield Mistake("GROUP_NOT_FOUND", "gradeGroupId", "This course has no such group in its gradebook.")
+
+
+def _within(value: Decimal, most: Decimal | int) -> bool:
+    return 0 <= value <= most and value == round(value, 2)
 
 
 def mistakes_in_override(override: Override, assignment: Assignment) -> list[Mistake]:

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tablewright.edge.errors import BadRequest, Conflict, Refused
+from tablewright.edge.errors import BadRequest, Conflict, Forbidden, Refused
 from tablewright.systems.campus.courses.assignment_rules import is_https
 from tablewright.systems.campus.errors import Locked, TooLarge
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.sniff import is_allowed
-from tablewright.systems.campus.model import Assignment, File, Part, Submission, User
+from tablewright.systems.campus.model import Assignment, File, Part, User
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.sharing.access_check import FileAccess
 
@@ -51,6 +51,9 @@ class Parts:
         }
         if new.kind == "file":
             file = self._library.readable(user, new.file_id or "")
+            if file.user_id != user.user_id:  # a submission pins bytes, and they count for their owner
+                words = f"{file.filename} belongs to someone else. Save a copy in My files first."
+                raise Forbidden("NOT_YOUR_FILE", words, "fileId")
             refuse_file(assignment, file)
             pinned = {
                 "file_id": file.file_id, "filename": file.filename, "file_size": file.file_size,
@@ -70,21 +73,25 @@ class Parts:
             {"kind": "link", **made, "url": new.url, "checksum": checksum(new.url or "")}
         )
 
-    def refuse_locked(self, part: Part, reader: User) -> None:
-        """423 for bytes with a virus; for others than their author also for bytes that are not scanned yet."""
-        file = self._repository.file(part.file_id or "")
-        if file.status == "quarantined" or reader.user_id != part.added_by:
-            self._access.refuse_locked(file)
+    def refuse_locked(self, part: Part, reader_id: str | None) -> None:
+        """423 for bytes with a virus; for others than their author also for bytes that are not scanned yet.
+
+        Every way to the bytes of a part asks this: the file may be another by now, and its own state says nothing.
+        """
+        is_own = reader_id is not None and reader_id == part.added_by
+        self._access.refuse_locked_bytes(part.object_name or "", is_own=is_own)
 
     def file(self, assignment: Assignment, part: Part) -> File:
         """The file of a part, which must still be there and allowed."""
         file = self._repository.file(part.file_id or "")
         if file.status == "deleted":
             raise Conflict("DELETED", f"{part.filename} was deleted. Remove it here, or restore it.", "parts")
-        refuse_file(
-            assignment,
-            file.model_copy(update={"file_size": part.file_size, "content_type": part.content_type}),
-        )
+        pinned = {
+            "file_size": part.file_size,
+            "content_type": part.content_type,
+            "virus_scan_status": self._access.version_of(part.object_name or "").virus_scan_status,
+        }
+        refuse_file(assignment, file.model_copy(update=pinned))
         return file
 
 
@@ -124,10 +131,3 @@ def first_file(parts: Sequence[Part]) -> dict[str, Any]:
 
 def checksum(text: str) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-
-
-def receipt_code(submission: Submission) -> str:
-    """The checksum of a receipt: it changes with any part, the number, or the moment."""
-    lines = [submission.submission_id, str(submission.submission_number), submission.submitted_at.isoformat()]
-    lines += [f"{part.kind} {part.filename or ''} {part.checksum}" for part in submission.parts]
-    return checksum("\n".join(lines))

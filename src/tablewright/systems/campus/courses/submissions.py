@@ -83,6 +83,13 @@ class Submissions:
         query = d.submissions_of_assignment(assignment_id=assignment.assignment_id)
         return self._repository.page(query, size, after, seat.user.user_id)
 
+    def every(self, seat: Seat, assignment: Assignment) -> list[Submission]:
+        """All of an assignment's submissions, for staff."""
+        seat.refuse_students()
+        return list(
+            self._repository.db.all(d.submissions_of_assignment(assignment_id=assignment.assignment_id))
+        )
+
     def of_student(self, seat: Seat, assignment: Assignment) -> list[Submission]:
         """A student's own submissions, or the team's, by number."""
         try:
@@ -111,7 +118,7 @@ class Submissions:
         part = next((each for each in submission.parts if each.part_id == part_id), None)
         if part is None or part.kind != "file":
             raise NotFound("part")
-        self._parts.refuse_locked(part, seat.user)
+        self._parts.refuse_locked(part, seat.user.user_id)
         if seat.is_staff:
             subject = f"submission:{submission.submission_id}"
             self._repository.db.write(

@@ -1,6 +1,7 @@
 """Files, their versions, folders and uploads (A.1, CC-X27)."""
 
 from datetime import datetime, timedelta
+from typing import Literal
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, States, begins, between
 from tablewright.systems.campus.design.base import CAMPUS
@@ -26,10 +27,12 @@ __all__ = [
     "place_index",
     "purge_index",
     "purgeable_files",
+    "review_index",
     "upload_id_index",
     "uploaded_index",
     "uploads",
     "uploads_of_user",
+    "versions_in_review",
     "versions_of_file",
 ]
 
@@ -39,7 +42,7 @@ FILE_STATES = States(
     moves={
         "active": {"deleted": ("user", "admin", "system"), "quarantined": ("system", "admin")},
         "deleted": {"active": ("user", "admin"), "quarantined": ("system", "admin")},
-        "quarantined": {"active": ("admin",), "deleted": ("user", "admin")},
+        "quarantined": {"active": ("admin", "system"), "deleted": ("admin", "system")},
     },
 )
 files_table = CAMPUS.table(
@@ -62,6 +65,8 @@ library_table = CAMPUS.table(
     about="Versions of files, folders, uploads that have begun, and public links.",
 )
 folder_id_index = library_table.gsi("FolderIdIndex", pk="folderKey")
+# Sparse: only versions that wait for an admin.
+review_index = library_table.gsi("ReviewIndex", pk="reviewKey", sk="reviewAt")
 upload_id_index = library_table.gsi("UploadsIndex", pk="uploadsOf", sk="uploadsAt")
 
 
@@ -106,6 +111,7 @@ file_versions = library_table.entity(
     tag="file_version",
     pk="FILE#{file_id}",
     sk="VERSION#{version_number:6}",
+    on={review_index: Keys("{in_review}", "{created_at:ms}#{version_id}")},
     data={"created_by": Data.PERSONAL},
     retention=Retention(None, "with its file"),
     load={"create": Load(per_month=220_000, item_bytes=400, transaction=True)},
@@ -194,6 +200,14 @@ def purgeable_files(*, day: datetime, since: datetime | None = None, until: date
 )  # fmt: skip
 def versions_of_file(*, file_id: str) -> None:
     """The versions of a file, newest first."""
+
+
+@CAMPUS.query(
+    file_versions, on=review_index, pk="{in_review}", descending=True, page=50, roles=("admin",),
+    load=Load(per_month=2_000, items=5, item_bytes=400),
+)  # fmt: skip
+def versions_in_review(*, in_review: Literal["QUARANTINE"]) -> None:
+    """Infected versions of files that have other bytes, newest first: for admins to decide."""
 
 
 @CAMPUS.query(

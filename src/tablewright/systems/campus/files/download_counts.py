@@ -7,11 +7,14 @@ of the file stays, so a download never disturbs someone who edits.
 
 import threading
 from collections import Counter
+from datetime import datetime, timedelta
 
 from tablewright.mapping import ActionsRefused
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.model import File
 from tablewright.systems.campus.repository import Repository
+
+A_DOWNLOAD = timedelta(minutes=10)
 
 
 class DownloadCounts:
@@ -20,10 +23,25 @@ class DownloadCounts:
     def __init__(self, repository: Repository) -> None:
         self._repository, self._lock = repository, threading.Lock()
         self._counts: Counter[tuple[str, str]] = Counter()
+        # Who began to read which version: the ranges after it are of the same download.
+        self._begun: dict[tuple[str, str], datetime] = {}
 
     def add(self, file: File) -> None:
         with self._lock:
             self._counts[file.user_id, file.file_id] += 1
+
+    def begins(self, user_id: str, version_id: str) -> bool:
+        """False for a part of a download that this user began within the last minutes, and was counted."""
+        now = self._repository.now()
+        with self._lock:
+            for key, at in list(self._begun.items()):  # the oldest first
+                if now - at < A_DOWNLOAD:
+                    break
+                del self._begun[key]
+            if (user_id, version_id) in self._begun:
+                return False
+            self._begun[user_id, version_id] = now
+            return True
 
     def flush(self) -> int:
         """Add what was counted to the files and their owners; how many downloads. A purged file has no count."""

@@ -20,7 +20,7 @@ from tablewright.systems.campus.files.download_counts import DownloadCounts
 from tablewright.systems.campus.files.folders import Folders
 from tablewright.systems.campus.files.names import actor_of, checked_description, checked_name, checked_tags
 from tablewright.systems.campus.model import File, Share, User
-from tablewright.systems.campus.repository import Repository
+from tablewright.systems.campus.repository import SYSTEM, Repository
 from tablewright.systems.campus.sharing.access_check import FileAccess
 
 LINK_LASTS = timedelta(minutes=5)
@@ -101,6 +101,23 @@ class Library:
             subject=user.user_id,
         )
 
+    def refuse_linked(self, object_name: str, subject: str) -> None:
+        """Raise unless a link that was signed for these bytes may still be used, as at the moment it was made.
+
+        `subject` is the user it was made for; without one it is of a public link. In a bucket the store answers
+        itself: there a link is good for its five minutes.
+        """
+        version = self._access.version_of(object_name)
+        file = self._complete(version.file_id)
+        if subject:
+            user = self._repository.user(subject)
+            if user.status == "suspended" or user.erased_at is not None:
+                raise Forbidden("SUSPENDED", "This account is suspended.")
+            self.reached(user, file.file_id)
+        elif file.status == "deleted":
+            raise Gone("DELETED", "This file was deleted.")
+        self._access.refuse_locked_bytes(object_name, is_own=subject == file.user_id)
+
     def downloaded(self, file: File, by: User | None, share: Share | None = None) -> None:
         """Count a download, once for each action of a user, and record who it was."""
         self._counts.add(file)
@@ -110,6 +127,11 @@ class Library:
             self._repository.db.write(
                 self._repository.audit(f"file:{file.file_id}", "downloaded", actor_of(by))
             )
+
+    def fetched(self, file: File, by: User, share: Share | None = None) -> None:
+        """Count a request for bytes: the first in ten minutes, whatever its range; the others are its parts."""
+        if self._counts.begins(by.user_id, file.version_id):
+            self.downloaded(file, by, share)
 
     # --- changes ---
 
@@ -177,6 +199,8 @@ class Library:
             before = self.owned(user, file_id)
             if before.status == "deleted":
                 return before
+            if before.status == "quarantined":
+                raise Locked("QUARANTINED", "A virus was found in this file: an admin decides about it.")
             gone = {
                 "status": "deleted",
                 "deleted_at": self._repository.now(),
@@ -222,11 +246,38 @@ class Library:
         tree, count = self._folders.tree(user.user_id), 0
         for folder in [tree.folder(folder_id), *tree.below(folder_id)]:
             for file in list(self._repository.db.all(d.files_in_place(place=folder.folder_id))):
-                self.trash(user, file.file_id)
-                count += 1
+                count += self._taken_out(user, file)
         for gone in self._folders.remove(user, folder_id):
             self._access.forget(gone.folder_id)
         return count
+
+    def _taken_out(self, user: User, file: File) -> bool:
+        """Out of a folder that is deleted, to the trash; False for what is quarantined: it moves to the top."""
+        try:
+            self.trash(user, file.file_id)
+            return True
+        except Locked:
+            top = {"folder_id": None, "place": user.user_id}
+            keep = lambda: self._moved(user, file.file_id, top)  # noqa: E731  # tried several times
+            self._repository.retried(None, keep)
+            return False
+
+    def _moved(self, user: User, file_id: str, place: dict[str, Any]) -> File:
+        before = self.owned(user, file_id)
+        return self._changed(user, before, before.model_copy(update=place), "changed")
+
+    def trash_erased(self, user: User, file_id: str) -> None:
+        """Move a file of a user who is erased to the trash, also out of quarantine."""
+
+        def attempt() -> None:
+            before = self.owned(user, file_id)
+            if before.status != "deleted":
+                gone = {"status": "deleted", "deleted_at": self._repository.now()}
+                after = before.model_copy(update=gone | {"place": trash_of(user.user_id)})
+                entry = self._repository.audit(_subject(before), "deleted", SYSTEM)
+                self._repository.write("FILE", d.files.move(before, after, by="system"), entry)
+
+        self._repository.retried(None, attempt)
 
     # --- submissions ---
 

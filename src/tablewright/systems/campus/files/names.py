@@ -22,7 +22,9 @@ _CHECKSUM = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
 def checked_name(name: str, field: str = "filename") -> str:
     """The name, composed and trimmed; INVALID_NAME if it is not a name of a file or folder."""
     text = unicodedata.normalize("NFC", name).strip()
-    if not 1 <= len(text) <= MAX_NAME or text in (".", ".."):
+    if text in (".", ".."):
+        raise BadRequest("INVALID_NAME", "A name cannot be . or ..", field)
+    if not 1 <= len(text) <= MAX_NAME:
         raise BadRequest("INVALID_NAME", f"A name has 1 to {MAX_NAME} characters.", field)
     if "/" in text or "\\" in text:
         raise BadRequest("INVALID_NAME", "A name cannot contain / or \\.", field)

@@ -5,15 +5,17 @@ storageUsed is the sum of the sizes of the user's versions.
 A condition of DynamoDB cannot add two attributes. So it bounds each of them: used <= U and reserved <= R, where
 U + R + size is the quota that was read. Far from the quota both bounds have room, and concurrent uploads do not
 disturb each other; a refusal rests on values that were read consistently.
+Visitors who send files through links reserve at most a quarter of what is free, all of them together.
 Elsewhere: uploads.py reserves, purge.py frees, recount.py repairs.
 """
 
 from typing import Any
 
-from tablewright.design import Write
+from tablewright.design import Write, absent
+from tablewright.pages.words import size as in_words
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import TooLarge
-from tablewright.systems.campus.model import User
+from tablewright.systems.campus.model import Upload, User
 from tablewright.systems.campus.people.notifications import Notifier
 
 _NOTICES = (100, 80)
@@ -42,21 +44,27 @@ def reservation(user: User, size: int) -> Write[User]:
     )
 
 
-def release(user_id: str, size: int) -> Write[User]:
+def visitor_reservation(user: User, size: int) -> Write[User]:
+    """The same for a visitor; QUOTA_EXCEEDED also if visitors would have more than a quarter of what is free."""
+    write = reservation(user, size)
+    most = (free_of(user) + user.link_reserved) // 4 - size
+    if user.link_reserved > most:
+        raise _exceeded(user, size)
+    write = write.at(lambda u: u.link_reserved).add(size)
+    return write.when(lambda u: absent(u.link_reserved) | (u.link_reserved <= most))
+
+
+def release(upload: Upload) -> Write[User]:
     """Give back what an upload reserved."""
-    return d.users.update(user_id).at(lambda u: u.storage_reserved).add(-size)
+    write = d.users.update(upload.owner_id).at(lambda u: u.storage_reserved).add(-upload.file_size)
+    return write if upload.link_id is None else write.at(lambda u: u.link_reserved).add(-upload.file_size)
 
 
-def used(user: User, size: int, notifier: Notifier, *, is_new: bool) -> list[Write[Any]]:
+def used(user: User, upload: Upload, notifier: Notifier) -> list[Write[Any]]:
     """Reserved bytes become used ones; the user is told at 80 and at 100 per cent."""
-    write = (
-        d.users.update(user.user_id)
-        .at(lambda u: u.storage_reserved)
-        .add(-size)
-        .at(lambda u: u.storage_used)
-        .add(size)
-    )
-    if is_new:
+    size = upload.file_size
+    write = release(upload).at(lambda u: u.storage_used).add(size)
+    if upload.purpose != "version":
         write = write.at(lambda u: u.statistics.total_files).add(1)
     percent = notice_of(user.storage_used + size, user.storage_quota)
     if percent <= user.quota_notice:
@@ -89,5 +97,6 @@ def _exceeded(user: User, size: int) -> TooLarge:
         "storageReserved": user.storage_reserved,
         "storageQuota": user.storage_quota,
     }
-    words = f"There is no room for {size} bytes: {facts['free']} of {user.storage_quota} bytes are free."
+    free, quota = in_words(free_of(user)), in_words(user.storage_quota)
+    words = f"There is no room for {in_words(size)}: {free} of {quota} are free."
     return TooLarge("QUOTA_EXCEEDED", words, "fileSize", facts)

@@ -10,7 +10,7 @@ from tablewright.kit.rounds import Stretch
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.files import quota
 from tablewright.systems.campus.files.folders import Folders
-from tablewright.systems.campus.model import File, User
+from tablewright.systems.campus.model import File, Upload, User
 from tablewright.systems.campus.repository import Repository
 
 log = logging.getLogger("tablewright.campus")
@@ -38,9 +38,17 @@ class Recount:
         if before is None:
             return False
         used, pending, files = self._counted(user_id)
-        reserved = pending + self._reserved_by_versions(user_id)
+        uploads = self._open_uploads(user_id)
+        # Those of new files are among the pending ones.
+        reserved = pending + sum(one.file_size for one in uploads if one.purpose == "version")
+        by_links = sum(one.file_size for one in uploads if one.link_id is not None)
         statistics = before.statistics.model_copy(update={"total_files": files})
-        right = {"storage_used": used, "storage_reserved": reserved, "statistics": statistics}
+        right = {
+            "storage_used": used,
+            "storage_reserved": reserved,
+            "link_reserved": by_links,
+            "statistics": statistics,
+        }
         after = before.model_copy(
             update=right | {"quota_notice": quota.notice_of(used, before.storage_quota)}
         )
@@ -73,12 +81,12 @@ class Recount:
             version.file_size for version in self._repository.db.all(d.versions_of_file(file_id=file.file_id))
         )
 
-    def _reserved_by_versions(self, user_id: str) -> int:
-        """New versions of files: each upload is read again, since the index may still have those that are complete."""
+    def _open_uploads(self, user_id: str) -> list[Upload]:
+        """Each is read again, since the index may still have those that are complete."""
         db = self._repository.db
-        found = [one for one in db.all(d.uploads_of_user(owner_id=user_id)) if one.purpose == "version"]
+        found = list(db.all(d.uploads_of_user(owner_id=user_id)))
         rows = db.many([d.uploads.get(one.upload_id) for one in found], consistent=True) if found else []
-        return sum(row.file_size for row in rows if row is not None)
+        return [row for row in rows if row is not None]
 
     def _to_the_top(self, file: File) -> None:
         fresh = self._repository.db.one(d.files.get(file.user_id, file.file_id), consistent=True)
@@ -87,5 +95,5 @@ class Recount:
             self._repository.try_write(d.files.change(fresh, moved))
 
 
-def _sums(user: User) -> tuple[int, int, int]:
-    return user.storage_used, user.storage_reserved, user.statistics.total_files
+def _sums(user: User) -> tuple[int, int, int, int]:
+    return user.storage_used, user.storage_reserved, user.link_reserved, user.statistics.total_files

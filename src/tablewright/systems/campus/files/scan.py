@@ -1,11 +1,12 @@
 """Scans: every version of a file is given to the scanner once, as a task (CC-D6, CC-S5).
 
-Must hold: an infected file is quarantined in the transaction that ends its scan, so nothing can be shared or downloaded
-after it; a version that the scanner cannot read whole is unscanned, never clean. A scanner that does not answer is
-asked again, and the file stays pending.
+Must hold: infected bytes are locked in the transaction that ends their scan, so nothing can be shared or downloaded
+after it: the version, and the file if it has no clean version to fall back to; a version that the scanner cannot read
+whole is unscanned, never clean. A scanner that does not answer is asked again, and the file stays pending.
 Elsewhere: scanners (scanner.py), who may read what is not clean (sharing/access_check.py).
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from tablewright.design import Write
@@ -24,6 +25,7 @@ from tablewright.systems.campus.files.scanner import (
     Unscanned,
 )
 from tablewright.systems.campus.files.signature_scanner import SignatureScanner
+from tablewright.systems.campus.files.slots import current
 from tablewright.systems.campus.model import File, FileVersion, ScanStatus, Task, User
 from tablewright.systems.campus.people.notifications import Notifier
 from tablewright.systems.campus.repository import SYSTEM, Repository
@@ -37,12 +39,13 @@ class ScannerUnknown(ValueError):
     """The settings name a scanner that does not exist."""
 
 
-def scanner_of(setting: str) -> Scanner:
-    """The scanner that the settings name: `none`, `signatures`, or `clamd:` with its address."""
+def scanner_of(setting: str, checksums: Iterable[str] = ()) -> Scanner:
+    """The scanner that the settings name: `none`, `signatures` with its checksums, or `clamd:` with its address."""
     if setting == "none":
         return NoScanner()
     if setting == "signatures":
-        return SignatureScanner()
+        listed = [one.lower().removeprefix("sha256:") for one in checksums]
+        return SignatureScanner({one: f"Listed-{one[:12]}" for one in listed})
     kind, _, address = setting.partition(":")
     if kind != "clamd" or not address:
         raise ScannerUnknown(f"scanner must be none, signatures or clamd:address, not {setting}")
@@ -88,28 +91,65 @@ class Scans:
         writes: list[Write[Any]] = [_scanned(version, status)]
         if file.version_id == version.version_id:
             writes.append(d.files.change(file, self._marked(file, status)))
+        elif file.status == "quarantined" and status == "clean":
+            # The virus is in another version, whose scan ended first.
+            infected = d.file_versions.update(file.file_id, file.version_number)
+            writes.append(_in_review(infected, file.virus_signature))
+            after = self._with_bytes(file, version).model_copy(
+                update={"virus_scan_status": status, "status": "active"}
+            )
+            writes.append(d.files.move(file, after, by="system"))
         return writes
 
+    def _with_bytes(self, file: File, version: FileVersion) -> File:
+        """The file with a clean version as its current one."""
+        now = self._repository.later_than(file.last_modified)
+        marks = {"virus_scan_date": self._repository.now(), "virus_signature": None, "last_modified": now}
+        return file.model_copy(update={**current(version), **marks})
+
+    def _newest_clean(self, file: File) -> FileVersion | None:
+        versions = self._repository.db.all(d.versions_of_file(file_id=file.file_id))
+        return next((one for one in versions if one.virus_scan_status == "clean"), None)
+
     def _quarantined(self, file: File, version: FileVersion, signature: str) -> list[Write[Any]]:
-        """The writes for a virus. In an older version it only keeps that from being restored."""
+        """The writes for a virus: it locks the version alone if the file has other bytes, or had clean ones."""
+        is_current = file.version_id == version.version_id
+        clean = self._newest_clean(file) if is_current and file.status != "quarantined" else None
+        if clean is not None or not is_current:
+            return self._locked_alone(file, version, signature, clean)
         writes: list[Write[Any]] = [_scanned(version, "infected")]
-        if file.version_id != version.version_id:
-            return writes
         after = self._marked(file, "infected", signature)
         if file.status == "active":
             moved = after.model_copy(update={"status": "quarantined"})
             writes.append(d.files.move(file, moved, by="system"))
         else:  # in the trash already: it cannot be restored
             writes.append(d.files.change(file, after))
+        return writes + self._told(file, version, signature, f"{file.filename}. The file is locked.")
+
+    def _locked_alone(
+        self, file: File, version: FileVersion, signature: str, clean: FileVersion | None
+    ) -> list[Write[Any]]:
+        """The writes for a version that is locked; the file goes on with the clean one, if that is given."""
+        writes: list[Write[Any]] = [_in_review(_scanned(version, "infected"), signature)]
+        words = f"version {version.version_number} of {file.filename}. That version is locked."
+        if clean is not None:
+            words += f" The file has version {clean.version_number} again."
+            writes.append(d.files.change(file, self._with_bytes(file, clean)))
+            # An admin may decide about it at this moment.
+            same = d.file_versions.check(file.file_id, clean.version_number)
+            writes.append(same.when(lambda v: v.virus_scan_status == "clean"))
+        return writes + self._told(file, version, signature, words)
+
+    def _told(self, file: File, version: FileVersion, signature: str, where: str) -> list[Write[Any]]:
+        """The owner is told, and it is recorded."""
         owner = self._repository.user(file.user_id)
-        words = f"A virus ({signature}) was found in {file.filename}. The file is locked."
-        writes += self._notifier.tell(owner, "virus", words, link=f"/console/campus/files/{file.file_id}")
-        writes.append(
-            self._repository.audit(
-                f"file:{file.file_id}", "quarantined", SYSTEM, {}, {"signature": signature}
-            )
-        )
-        return writes
+        words = f"A virus ({signature}) was found in {where}"
+        link = f"/console/campus/files/{file.file_id}"
+        facts = {"signature": signature, "version": version.version_number}
+        return [
+            *self._notifier.tell(owner, "virus", words, link=link),
+            self._repository.audit(f"file:{file.file_id}", "quarantined", SYSTEM, {}, facts),
+        ]
 
     def _marked(self, file: File, status: ScanStatus, signature: str | None = None) -> File:
         now = self._repository.now()
@@ -167,6 +207,41 @@ class Scans:
 
         return self._repository.retried(None, attempt)
 
+    def versions_in_review(self) -> list[FileVersion]:
+        """Infected versions of files that have other bytes, newest first."""
+        return list(self._repository.db.all(d.versions_in_review(in_review="QUARANTINE")))
+
+    def reviewed_version(self, admin: User, file_id: str, number: int) -> tuple[File, FileVersion]:
+        """The same as `reviewed` for such a version."""
+        file, version = self._repository.file(file_id), self._version(file_id, number)
+        facts = {"version": number}
+        entry = self._repository.audit(f"file:{file_id}", "reviewed", actor_of(admin), {}, facts)
+        self._repository.db.write(entry)
+        return file, version
+
+    def decide_version(
+        self, admin: User, file_id: str, number: int, reason: str, *, is_clean: bool
+    ) -> FileVersion:
+        """A false alarm, or locked for good: then only the end of the file removes its bytes."""
+        self._repository.file(file_id)
+        before = self._version(file_id, number)
+        decided = d.file_versions.update(file_id, number).at(lambda v: v.in_review).remove()
+        if is_clean:
+            decided = decided.at(lambda v: v.virus_scan_status).set("clean")
+        action = "version released" if is_clean else "version locked"
+        entry = self._repository.audit(
+            f"file:{file_id}", action, actor_of(admin), {}, {"version": number}, reason
+        )
+        self._repository.write("VERSION", decided.when(lambda v: v.in_review == "QUARANTINE"), entry)
+        status = "clean" if is_clean else "infected"
+        return before.model_copy(update={"in_review": None, "virus_scan_status": status})
+
+    def _version(self, file_id: str, number: int) -> FileVersion:
+        version = self._repository.db.one(d.file_versions.get(file_id, number), consistent=True)
+        if version is None or version.in_review is None:
+            raise Conflict("NOT_QUARANTINED", "This version is not in quarantine.")
+        return version
+
     def _in_quarantine(self, file_id: str) -> File:
         file = self._repository.file(file_id)
         if file.status != "quarantined":
@@ -179,3 +254,9 @@ def _scanned(version: FileVersion, status: ScanStatus) -> Write[FileVersion]:
     return (
         write.at(lambda v: v.virus_scan_status).set(status).when(lambda v: v.virus_scan_status == "pending")
     )
+
+
+def _in_review(write: Write[FileVersion], signature: str | None) -> Write[FileVersion]:
+    """An infected version of a file that is not quarantined itself: admins find it in their list."""
+    marked = write.at(lambda v: v.in_review).set("QUARANTINE")
+    return marked.at(lambda v: v.virus_signature).set(signature)

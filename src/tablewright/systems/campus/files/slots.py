@@ -9,8 +9,10 @@ from typing import Any
 
 from tablewright.edge.errors import BadRequest
 from tablewright.kit.objects.store import PART_SIZE, PartUnusable
+from tablewright.pages.words import size as in_words
 from tablewright.systems.campus.errors import Gone, Locked, TooLarge
 from tablewright.systems.campus.files.sniff import UNKNOWN, is_allowed
+from tablewright.systems.campus.files.type_words import kind_of, kinds_of
 from tablewright.systems.campus.model import Assignment, File, FileVersion, Upload
 
 BUCKET = "campus-cloud-files"
@@ -66,11 +68,11 @@ def refuse_for(assignment: Assignment, size: int, content_type: str) -> None:
     """The limits of an assignment (CC-D39)."""
     if size > assignment.max_file_size:
         facts = {"size": size, "most": assignment.max_file_size}
-        words = f"A file for this assignment has at most {assignment.max_file_size} bytes."
+        words = f"A file for this assignment has at most {in_words(assignment.max_file_size)}."
         raise TooLarge("FILE_TOO_LARGE", words, "fileSize", facts)
     allowed = assignment.allowed_file_types
     if allowed and not is_allowed(content_type, allowed):
-        words = f"This assignment takes {', '.join(allowed)}; this file is {content_type}."
+        words = f"This assignment takes {kinds_of(allowed)}; this file is not: {kind_of(content_type)}."
         raise BadRequest(
             "TYPE_NOT_ALLOWED", words, "contentType", {"allowed": allowed, "found": content_type}
         )

@@ -8,7 +8,8 @@ Bytes come first, under a name that says nothing of its owner (`files/{fileId}/{
 transaction makes the file visible, moves the reserved bytes to the used ones and adds the scan.
 Must hold: a crash at any point leaves either an upload that can go on and expires, or a complete file; bytes without an
 owner are swept (purge.py). Limits of an assignment are checked when an upload begins, and against the real bytes when
-it is completed (CC-D39). A slot expires after a day: a task gives its quota back.
+it is completed (CC-D39). A slot expires after a day, one of a visitor after two hours without a part: a task gives
+its quota back.
 """
 
 from collections.abc import Iterable
@@ -32,6 +33,7 @@ from tablewright.kit.objects.store import (
 from tablewright.kit.objects.store import Upload as ObjectUpload
 from tablewright.kit.tasks import Finished, Postponed
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale
+from tablewright.pages.words import size as in_words
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Gone, TooLarge
 from tablewright.systems.campus.files import quota
@@ -52,6 +54,9 @@ from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.settings import Settings
 
 LIFETIME = timedelta(hours=24)
+# Of a slot that a visitor began through a link: without a part that arrives.
+VISITOR_LIFETIME = timedelta(hours=2)
+_PROLONGED_EVERY = timedelta(minutes=15)
 SCAN, EXPIRY = "scan", "upload"
 Purpose = Literal["file", "version", "drop", "submission", "feedback"]
 _RACES = (ConditionNotMet, Stale, Missing, AlreadyExists)
@@ -125,7 +130,7 @@ class Uploads:
             assignment_id=assignment_id,
             link_id=link_id,
             created_at=now,
-            expires_at=now + LIFETIME,
+            expires_at=now + (LIFETIME if link_id is None else VISITOR_LIFETIME),
         )
         try:
             self._grant(upload)
@@ -145,7 +150,8 @@ class Uploads:
 
         def attempt() -> None:
             owner = self._repository.user(upload.owner_id)
-            self._repository.db.write(quota.reservation(owner, upload.file_size), *writes)
+            reserve = quota.reservation if upload.link_id is None else quota.visitor_reservation
+            self._repository.db.write(reserve(owner, upload.file_size), *writes)
 
         try:
             self._repository.retried(None, attempt, on=ConditionNotMet)
@@ -156,7 +162,7 @@ class Uploads:
         most = min(self._settings.largest_file, MAX_SIZE)
         if not 0 <= size <= most:
             facts = {"size": size, "most": most}
-            raise TooLarge("FILE_TOO_LARGE", f"A file has at most {most} bytes.", "fileSize", facts)
+            raise TooLarge("FILE_TOO_LARGE", f"A file has at most {in_words(most)}.", "fileSize", facts)
 
     # --- parts ---
 
@@ -178,6 +184,16 @@ class Uploads:
             raise BadRequest("INVALID_PART", f"{str(mistake).capitalize()}.", "number") from None
         except UploadUnknown:
             raise _expired() from None
+        self._prolong(upload)
+
+    def _prolong(self, upload: Upload) -> None:
+        """A part of a visitor has arrived: the slot stays, not longer than that of a user."""
+        until = min(self._repository.now() + VISITOR_LIFETIME, upload.created_at + LIFETIME)
+        if upload.link_id is not None and until - upload.expires_at >= _PROLONGED_EVERY:
+            # Given up at this moment, it is gone; prolonged by another part, that is enough.
+            self._repository.try_write(
+                d.uploads.change(upload, upload.model_copy(update={"expires_at": until}))
+            )
 
     def status(self, upload: Upload) -> UploadStatus:
         """Which parts have arrived."""
@@ -211,6 +227,12 @@ class Uploads:
         found = self._repository.db.page(d.uploads_of_user(owner_id=user.user_id), reader=user.user_id).items
         own = (one for one in found if one.uploader_id == user.user_id and one.link_id is None)
         return [one for one in own if one.expires_at > now]
+
+    def sent_to(self, owner: User) -> list[Upload]:
+        """What visitors have begun to send through this user's links, newest first; the user can give it up."""
+        now = self._repository.now()
+        found = self._repository.db.all(d.uploads_of_user(owner_id=owner.user_id))
+        return [one for one in found if one.link_id is not None and one.expires_at > now]
 
     def _refuse_expired(self, upload: Upload) -> None:
         if upload.expires_at <= self._repository.now():
@@ -282,7 +304,8 @@ class Uploads:
 
     def _finish(self, upload: Upload, checksum: str, content_type: str) -> File:
         repository = self._repository
-        if repository.db.one(d.uploads.get(upload.upload_id), consistent=True) is None:
+        current = repository.db.one(d.uploads.get(upload.upload_id), consistent=True)
+        if current is None:
             return self._finished_before(upload)
         before = repository.file_of(upload.owner_id, upload.file_id)
         if upload.purpose == "version":
@@ -297,10 +320,10 @@ class Uploads:
             change,
             d.file_versions.create(version),
             *([d.folders.check(upload.owner_id, folder)] if folder is not None else []),
-            d.uploads.delete(upload),
+            d.uploads.delete(current),  # as it is now: a part may have prolonged it
             d.tasks.cancel(_expiry(upload).task_id),
             d.tasks.add(self._scan(version)),
-            *quota.used(owner, upload.file_size, self._notifier, is_new=upload.purpose != "version"),
+            *quota.used(owner, upload, self._notifier),
             repository.audit(
                 f"file:{upload.file_id}", action, actor_of(by), {}, {"version": version.version_number}
             ),
@@ -353,10 +376,12 @@ class Uploads:
             self._remove_bytes(upload)
 
     def expire(self, task: Task) -> Finished | Postponed:
-        """The task of an upload whose day is over."""
+        """The task of an upload whose time is over."""
         upload = self._repository.db.one(d.uploads.get(task.about), consistent=True)
         if upload is None:
             return Finished()
+        if upload.expires_at > self._repository.now():
+            return Postponed(upload.expires_at)
         self._objects.abort(_object_upload(upload))  # nothing can be added from here on
         return Finished(tuple(_given_up(upload)))
 
@@ -410,7 +435,7 @@ def _expiry(upload: Upload) -> Task:
 
 
 def _given_up(upload: Upload) -> list[Write[Any]]:
-    writes: list[Write[Any]] = [d.uploads.delete(upload), quota.release(upload.owner_id, upload.file_size)]
+    writes: list[Write[Any]] = [d.uploads.delete(upload), quota.release(upload)]
     if upload.purpose != "version":
         pending = d.files.discard(upload.owner_id, upload.file_id).when(lambda f: f.upload_state == "pending")
         writes.append(pending)

@@ -7,19 +7,20 @@ Must hold: the current version is one of the list; bytes that are infected never
 
 from tablewright.edge.errors import NotFound
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.errors import Changed, Locked
+from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.names import actor_of
 from tablewright.systems.campus.files.slots import current
 from tablewright.systems.campus.model import File, FileVersion, User
 from tablewright.systems.campus.repository import Repository
+from tablewright.systems.campus.sharing.access_check import FileAccess
 
 
 class Versions:
     """The versions of files."""
 
-    def __init__(self, repository: Repository, library: Library) -> None:
-        self._repository, self._library = repository, library
+    def __init__(self, repository: Repository, library: Library, access: FileAccess) -> None:
+        self._repository, self._library, self._access = repository, library, access
 
     def of(self, file: File) -> list[FileVersion]:
         """All versions, newest first."""
@@ -35,12 +36,7 @@ class Versions:
         """A version whose bytes this user may read: those that may write see older ones too."""
         file = self._library.readable(user, file_id, write=True)
         version = self.one(file, number)
-        if version.virus_scan_status == "infected":
-            raise Locked("QUARANTINED", "A virus was found in this version, so it cannot be opened.")
-        if file.user_id != user.user_id and version.virus_scan_status == "pending":
-            raise Locked(
-                "SCAN_PENDING", "This version is still being checked for viruses. Try again in a minute."
-            )
+        self._access.refuse_locked_bytes(version.object_name, is_own=file.user_id == user.user_id)
         return file, version
 
     def restore(self, user: User, file_id: str, number: int, expected: int | None = None) -> File:

@@ -1,7 +1,8 @@
 """What a marker enters, and whether it can be entered: levels of the rubric, points in bounds, members of the team."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from tablewright.edge.errors import Refused
@@ -9,7 +10,9 @@ from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.totals import check_grade, criterion_points, most_of, rubric_total
 from tablewright.systems.campus.model import Assignment, CriterionMark, Mark, Rubric, Submission
 
-MOST_FEEDBACK, MOST_ADJUSTMENT = 20_000, 10_000
+MOST_FEEDBACK, MOST_ADJUSTMENT, MOST_POINTS = 20_000, 10_000, 100_000
+_CENT = Decimal("0.01")
+_NUMBER = re.compile(r"(?a:[+-]?\d{1,9}(\.\d{0,9})?|[+-]?\.\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,36 @@ class MarkEntry:
     scores: Mapping[str, Decimal] = field(default_factory=dict)
     feedback: str | None = None
     feedback_file_id: str | None = None
+
+
+def typed_number(text: str) -> Decimal | None:
+    """A number as people type it, such as 12.5 or 12,5; None if it is not one."""
+    plain = text.strip().replace(",", ".")
+    return Decimal(plain) if _NUMBER.fullmatch(plain) else None
+
+
+def in_cents(entry: MarkEntry) -> MarkEntry:
+    """The entry with its numbers to two decimals; GRADE_OUT_OF_RANGE for one that has more, or is too large."""
+    criteria = {
+        id: each
+        if each.points is None
+        else each.model_copy(update={"points": _cents(each.points, "criteria")})
+        for id, each in entry.criteria.items()
+    }
+    return replace(
+        entry,
+        score=None if entry.score is None else _cents(entry.score, "score"),
+        criteria=criteria,
+        adjustment=_cents(entry.adjustment, "adjustment"),
+        scores={member: _cents(each, "scores") for member, each in entry.scores.items()},
+    )
+
+
+def _cents(value: Decimal, field: str) -> Decimal:
+    if not value.is_finite() or abs(value) > MOST_POINTS or (cents := value.quantize(_CENT)) != value:
+        words = f"{field} must be a number with at most 2 decimals, up to {MOST_POINTS}."
+        raise Refused("GRADE_OUT_OF_RANGE", words, field)
+    return cents
 
 
 def refuse_without_score(mark: Mark) -> None:

@@ -10,6 +10,7 @@ Elsewhere: the arithmetic (totals.py), when students see it (release.py), what t
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -24,6 +25,7 @@ from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.grading.mark_entries import (
     MarkEntry,
     checked_feedback,
+    in_cents,
     refuse_without_score,
     scores_of,
 )
@@ -68,6 +70,13 @@ class Marks:
             query = query.where(lambda row: (row.grader_id == reader) | (row.second_grader_id == reader))
         return self._repository.page(query.where(lambda row: absent(row.withdrawn_at)), size, after, reader)
 
+    def waiting(self, course_id: str, reader: str) -> list[Submission]:
+        """All that waits for a grade, in the order in which the reader marks it: their own first, each oldest first."""
+        found = self._repository.db.all(d.grading_queue(course_id=course_id))
+        return sorted(
+            (row for row in found if row.withdrawn_at is None), key=lambda row: turn_of(row, reader)
+        )
+
     def history(self, submission_id: str, reader: str, size: int | None = None) -> list[AuditEntry]:
         """What happened to a submission, newest first."""
         query = self._repository.history(f"submission:{submission_id}")
@@ -111,6 +120,7 @@ class Marks:
         publish: bool = False,
     ) -> Submission:
         """Save a mark, as a draft or as the grade; Changed if the version is not the one that was seen."""
+        entry = in_cents(entry)
         self._hold(submission, entry, actor)
         try:
             if assignment.second_marking:
@@ -135,6 +145,7 @@ class Marks:
             words = f"{MARKERS} markers must finish their marks before a grade is agreed."
             raise Conflict("MARKS_MISSING", words, facts={"finished": len(finished)})
         same = [_unchanged(mark) for mark in finished]
+        entry = in_cents(entry)
         self._hold(submission, entry, actor)
         try:
             if submission.version != expected:
@@ -156,7 +167,7 @@ class Marks:
         if submission.status == "returned":
             return submission
         if submission.status != "graded":
-            raise Conflict("NOT_GRADED", "Publish a grade before you return it.")
+            raise Conflict("NOT_GRADED", "Save a grade before you release it.")
         if expected is not None and submission.version != expected:
             raise Changed
         now = self._repository.now()
@@ -453,3 +464,9 @@ def _summary(mark: Mark) -> dict[str, Any]:
 def _refuse_withdrawn(submission: Submission) -> None:
     if submission.withdrawn_at is not None:
         raise Conflict("WITHDRAWN", "The student withdrew this submission, so it cannot be graded.")
+
+
+def turn_of(submission: Submission, reader: str) -> tuple[bool, datetime, str]:
+    """When it is a submission's turn to be marked by a reader."""
+    is_mine = reader in (submission.grader_id, submission.second_grader_id)
+    return not is_mine, submission.submitted_at, submission.submission_id

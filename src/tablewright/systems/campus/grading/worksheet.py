@@ -7,21 +7,23 @@ Elsewhere: saving one mark (marks.py), zip files (zip_files.py), CSV (csv_tables
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Literal
 
 from tablewright.edge.errors import BadRequest, CallerError, Conflict
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.csv_rows import Row, rows_of
+from tablewright.systems.campus.courses.parts import Parts
+from tablewright.systems.campus.errors import Locked
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.uploads import Uploads
 from tablewright.systems.campus.grading.csv_tables import csv_of
-from tablewright.systems.campus.grading.disclosure import for_staff, is_anonymous
-from tablewright.systems.campus.grading.mark_entries import MarkEntry
+from tablewright.systems.campus.grading.disclosure import Pseudonyms, for_staff, is_anonymous
+from tablewright.systems.campus.grading.mark_entries import MarkEntry, typed_number
 from tablewright.systems.campus.grading.marks import Marks
 from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.rubrics import Rubrics
@@ -57,17 +59,31 @@ class Worksheets:
     """Worksheets out and in."""
 
     def __init__(
-        self, repository: Repository, marks: Marks, rubrics: Rubrics, library: Library, uploads: Uploads
+        self,
+        repository: Repository,
+        marks: Marks,
+        rubrics: Rubrics,
+        library: Library,
+        uploads: Uploads,
+        pseudonyms: Pseudonyms,
+        parts: Parts,
     ) -> None:
+        self._parts = parts
         self._repository, self._marks, self._rubrics = repository, marks, rubrics
-        self._library, self._uploads = library, uploads
+        self._library, self._uploads, self._pseudonyms = library, uploads, pseudonyms
 
     # --- out ---
 
     def newest(self, assignment: Assignment) -> list[Submission]:
-        """The newest attempt of each student or team that was not withdrawn."""
+        """The newest attempt of each student or team that was not withdrawn.
+
+        For anonymous marking by pseudonym: in the order of ids it could be read off a list of students whose is whose.
+        """
         rows = self._repository.db.all(d.submissions_of_assignment(assignment_id=assignment.assignment_id))
-        return list({each.owner_id: each for each in rows if each.withdrawn_at is None}.values())
+        found = list({each.owner_id: each for each in rows if each.withdrawn_at is None}.values())
+        if assignment.anonymous:
+            found.sort(key=lambda each: self._pseudonyms.of(each.assignment_id, each.owner_id))
+        return found
 
     def csv(self, assignment: Assignment, actor: Actor) -> str:
         """The worksheet: a row for each submission, or for each member of a team that gets a grade each."""
@@ -78,14 +94,16 @@ class Worksheets:
     def _rows(
         self, assignment: Assignment, row: Submission, most: Decimal, actor: Actor
     ) -> Iterator[list[object]]:
-        shown = for_staff(assignment, row, self._repository.now())
+        shown = for_staff(assignment, row, self._repository.now(), self._pseudonyms)
         mark = self._current(assignment, row, actor)
         version = self._marks.version_for(assignment, row, actor)
         members = students_of(row) if assignment.grade_each and row.team_id else [""]
+        hidden = is_anonymous(assignment, row, self._repository.now())
         for member in members:
             score = None if mark is None else mark.grades.get(member, mark.score)
+            named = self._pseudonyms.of(row.assignment_id, member) if hidden and member else member
             yield [
-                row.submission_id, folder_of(shown), shown.team_name or shown.student_name, member,
+                row.submission_id, folder_of(shown), shown.team_name or shown.student_name, named,
                 shown.university_id, shown.student_email, shown.section, row.submission_number,
                 row.submitted_at.isoformat(timespec="seconds"), penalty_of(assignment, row), score, most,
                 mark.feedback if mark is not None else None, version,
@@ -98,7 +116,7 @@ class Worksheets:
     def _entries(self, assignment: Assignment, actor: Actor) -> Iterator[tuple[str, Iterable[bytes]]]:
         yield WORKSHEET, [self.csv(assignment, actor).encode()]
         for row in self.newest(assignment):
-            shown = for_staff(assignment, row, self._repository.now())
+            shown = for_staff(assignment, row, self._repository.now(), self._pseudonyms)
             folder = folder_of(shown)
             for number, part in enumerate(shown.parts, 1):
                 name, chunks = self._part(part)
@@ -111,9 +129,10 @@ class Worksheets:
             return "link.txt", [(part.url or "").encode()]
         name = part.filename or "file"
         try:
-            if part.file_id is not None and self._repository.file(part.file_id).status == "quarantined":
-                return f"{name}.quarantined.txt", [b"A virus was found in this file, so it is not here.\n"]
+            self._parts.refuse_locked(part, None)
             return name, self._library.open_object(part.object_name)
+        except Locked as locked:
+            return f"{name}.locked.txt", [f"{name} is not here. {locked.message}\n".encode()]
         except CallerError as gone:
             # One file that cannot be read does not break the others off.
             return f"{name}.missing.txt", [gone.message.encode()]
@@ -150,7 +169,7 @@ class _Import:
         user: User,
         actor: Actor,
         publish: bool,
-        feedback: Mapping[str, tuple[str, bytes]],
+        feedback: Mapping[str, Sequence[tuple[str, bytes]]],
     ) -> None:
         self._sheets, self._assignment, self._user = sheets, assignment, user
         self._actor, self._publish, self._feedback = actor, publish, feedback
@@ -168,11 +187,20 @@ class _Import:
         for id, of_one in together.items():
             try:
                 outcome: Outcome = self._apply(self._rows[id], of_one)
-                message = ""
+                message = self._left_out(of_one[0])
             except CallerError as refused:
                 outcome, message = "refused", refused.message
             for row in of_one:
                 yield Line(row.line, _name(row), outcome, message)
+
+    def _left_out(self, row: Row) -> str:
+        """What is said of feedback files that are not taken: a mark has one."""
+        names = [name for name, _ in self._feedback.get(row.get("folder") or "", ())]
+        return (
+            f"Only one feedback file is taken, {names[0]}. Not taken: {', '.join(names[1:])}."
+            if names[1:]
+            else ""
+        )
 
     def _found(self, row: Row) -> Submission:
         """The submission of a row: by its id, or the newest of a student by address or university id."""
@@ -195,8 +223,10 @@ class _Import:
     def _apply(self, row: Submission, rows: list[Row]) -> Outcome:
         mark = self._sheets._current(self._assignment, row, self._actor)
         score, scores = self._scores(rows)
+        hidden = is_anonymous(self._assignment, row, self._sheets._repository.now())
+        scores = self._sheets._pseudonyms.real(row, scores, hidden=hidden)
         folder = rows[0].get("folder") or ""
-        file = self._feedback.get(folder)
+        file = next(iter(self._feedback.get(folder, ())), None)
         text = rows[0].get("feedback") if "feedback" in rows[0].cells else mark.feedback if mark else None
         if score is None and not scores and text is None and file is None:
             return "empty"
@@ -259,13 +289,13 @@ def folder_of(shown: Submission) -> str:
     return f"{safe_name(shown.team_name or shown.student_name, 60)} {shown.submission_id[-12:]}"
 
 
-def _feedback_files(files: Mapping[str, bytes], base: str) -> dict[str, tuple[str, bytes]]:
-    """The feedback file of each folder; of several the first by name."""
-    found: dict[str, tuple[str, bytes]] = {}
+def _feedback_files(files: Mapping[str, bytes], base: str) -> dict[str, list[tuple[str, bytes]]]:
+    """The feedback files of each folder by name; the first is taken."""
+    found: dict[str, list[tuple[str, bytes]]] = {}
     for path in sorted(files):
         steps = path.removeprefix(base).split("/")
         if len(steps) == 3 and steps[1].lower() == FEEDBACK and not steps[2].startswith("."):
-            found.setdefault(steps[0], (steps[2], files[path]))
+            found.setdefault(steps[0], []).append((steps[2], files[path]))
     return found
 
 
@@ -282,10 +312,10 @@ def _name(row: Row) -> str:
 def _number(text: str | None) -> Decimal | None:
     if text is None:
         return None
-    try:
-        return Decimal(text.replace(" ", "").replace(",", "."))
-    except InvalidOperation:
-        raise BadRequest("INVALID_SCORE", f"“{text[:40]}” is not a number.", "score") from None
+    found = typed_number(text.replace(" ", ""))
+    if found is None:
+        raise BadRequest("INVALID_SCORE", f"“{text[:40]}” is not a number.", "score")
+    return found
 
 
 def _is_same(mark: Mark, entry: MarkEntry, *, publish: bool) -> bool:

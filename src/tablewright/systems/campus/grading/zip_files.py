@@ -6,8 +6,10 @@ an archive can lie.
 """
 
 import io
+import lzma
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
@@ -73,7 +75,16 @@ def entries_of(content: bytes, wanted: Callable[[str], bool], most: int = MOST_B
                 raise TooLarge("ZIP_TOO_LARGE", f"This zip file has more than {MOST_ENTRIES} files.", "file")
             _refuse_unusable(infos)
             return _read(archive, [each for each in infos if wanted(each.filename)], most)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError, ValueError):
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        OSError,
+        NotImplementedError,
+        EOFError,
+        RuntimeError,
+        ValueError,
+    ):
         raise BadRequest("INVALID_ZIP", "This is not a zip file that can be read.", "file") from None
 
 

@@ -6,6 +6,7 @@ from tablewright.edge.errors import CallerError, NotFound, problem_for
 from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.systems.campus.access import Admin
 from tablewright.systems.campus.pages.page import HOME, CampusPages
+from tablewright.systems.campus.people.users import LARGEST_QUOTA
 
 _GIB = 1024**3
 USERS, QUARANTINE = f"{HOME}/admin/users", f"{HOME}/admin/quarantine"
@@ -45,10 +46,10 @@ def admin_router(pages: CampusPages) -> APIRouter:
     def quota(request: Request, user_id: str, admin: Admin, form: Posted) -> Response:
         try:
             size = float(form.get("quota"))
-            if not 0 <= size <= 1_000_000:
+            if not 0 <= size <= LARGEST_QUOTA / _GIB:
                 raise ValueError
         except ValueError:
-            wrong = form.wrong("quota", "Enter a number of GiB, 0 or more.")
+            wrong = form.wrong("quota", "Enter a number of GiB, 0 to 1 048 576 (1 PiB).")
             return detail(request, user_id, admin, wrong, 422)
         campus.users.set_quota(user_id, int(size * _GIB), admin)
         return pages.console.go(f"{USERS}/{user_id}", "The quota is changed.")
@@ -96,10 +97,28 @@ def admin_router(pages: CampusPages) -> APIRouter:
     @router.get("/admin/quarantine")
     def quarantine(request: Request, admin: Admin) -> Response:
         files = campus.scans.quarantine()
-        owners = {file.user_id: campus.users.by_id(file.user_id) for file in files}
+        versions = [(campus.repository.file(one.file_id), one) for one in campus.scans.versions_in_review()]
+        all_files = [*files, *(file for file, _ in versions)]
+        owners = {file.user_id: campus.users.by_id(file.user_id) for file in all_files}
         return pages.page(
-            request, "admin_quarantine", title="Quarantine", user=admin, files=files, owners=owners
+            request,
+            "admin_quarantine",
+            title="Quarantine",
+            user=admin,
+            files=files,
+            versions=versions,
+            owners=owners,
         )
+
+    @router.post("/admin/quarantine/{file_id}/versions/{number}/{decision}")
+    def decide_version(file_id: str, number: int, decision: str, admin: Admin, form: Posted) -> Response:
+        reason = form.get("reason").strip()[:500] or "reviewed"
+        if decision not in ("release", "discard"):
+            raise NotFound("page")
+        is_clean = decision == "release"
+        campus.scans.decide_version(admin, file_id, number, reason, is_clean=is_clean)
+        words = "The version is available again." if is_clean else "The version stays locked."
+        return pages.console.go(QUARANTINE, words)
 
     @router.post("/admin/quarantine/{file_id}/{decision}")
     def decide(file_id: str, decision: str, admin: Admin, form: Posted) -> Response:

@@ -54,6 +54,8 @@ def local_text(moment: datetime | None, zone: str) -> str:
 def local_moment(text: str, zone: str) -> datetime:
     """What was typed into such an input; ValueError for anything else. 23:59 is the last second of the day."""
     local = datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone))
+    if not 2000 <= local.year < 9000:
+        raise ValueError(text)
     if local.minute == 59 and len(text) == len("2026-11-20T23:59"):
         local = local.replace(second=59)
     return local.astimezone(UTC)

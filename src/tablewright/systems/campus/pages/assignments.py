@@ -23,6 +23,7 @@ from tablewright.systems.campus.courses.dates import dates_of
 from tablewright.systems.campus.courses.seats import AssignmentSeat, Seat
 from tablewright.systems.campus.courses.standing import standing_of
 from tablewright.systems.campus.files.file_lists import Wanted
+from tablewright.systems.campus.files.type_words import kinds_of
 from tablewright.systems.campus.model import Assignment, Audience, Override
 from tablewright.systems.campus.pages.assignment_form import (
     POLICIES,
@@ -104,8 +105,7 @@ def _add_page(router: APIRouter, pages: CampusPages) -> None:
 
 
 def _type_words(assignment: Assignment) -> str:
-    names = dict(TYPES)
-    return ", ".join(names.get(each, each) for each in assignment.allowed_file_types) or "any file"
+    return kinds_of(assignment.allowed_file_types) or "any file"
 
 
 def _late_words(assignment: Assignment) -> str:

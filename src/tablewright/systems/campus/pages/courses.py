@@ -175,6 +175,8 @@ def _fields_of(form: Form) -> dict[str, Any]:
         last = datetime.combine(
             datetime.fromisoformat(form.get("semesterEnd")).date(), time(23, 59, 59), ZoneInfo(zone)
         )
+        if not 2000 <= last.year < 9000:
+            raise ValueError(last)
     except ValueError:
         found, last = (
             found.wrong("semesterEnd", "Enter the last day of the semester."),

@@ -26,7 +26,7 @@ SCAN_WORDS = {
     "clean": ("checked", "good"),
     "pending": ("being checked", "busy"),
     "infected": ("virus found", "bad"),
-    "unscanned": ("not checked", "warn"),
+    "unscanned": ("not scanned", "warn"),
 }
 _PAGE_SIZE = 20
 

@@ -1,7 +1,7 @@
 """The gradebook: all students for staff, with the distribution as a picture; own grades with what-if for students."""
 
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
@@ -13,6 +13,7 @@ from tablewright.pages.forms import Asked, Form, FormWrong, Posted
 from tablewright.systems.campus.access import CourseSeat, InstructorSeat, StaffSeat
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.grading.gradebook import Sheet, share_of
+from tablewright.systems.campus.grading.mark_entries import typed_number
 from tablewright.systems.campus.model import Assignment, Course, GradeGroup, GradeLetter
 from tablewright.systems.campus.pages.courses import course_crumbs, course_path, course_tabs
 from tablewright.systems.campus.pages.grades import grade_path
@@ -162,11 +163,8 @@ def _scheme_of(form: Form) -> tuple[list[GradeGroup], list[GradeLetter]]:
 
 def number_of(text: str) -> Decimal | None:
     """A number as people type it; None if it is not one."""
-    try:
-        found = Decimal(text.strip().replace(",", "."))
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() and 0 <= found <= 100_000 else None
+    found = typed_number(text)
+    return found if found is not None and 0 <= found <= 100_000 else None
 
 
 # --- a student ---

@@ -26,6 +26,7 @@ from tablewright.systems.campus.sharing.drops import Sender
 from tablewright.systems.campus.sharing.links import LinkTerms, Opened
 
 LIST = f"{HOME}/links"
+_MB = 1_000_000
 COOKIE, SENDER = "campus-link", "campus-sender"
 REMEMBERED, SENDER_REMEMBERED = timedelta(hours=1), timedelta(days=30)
 
@@ -39,6 +40,8 @@ class TypedLink(Value):
     view_only: bool = False
     link_expires_on: date | None = None
     download_limit: int | None = Field(None, ge=1)
+    # In megabytes, of a file request.
+    largest_file: float | None = Field(None, gt=0, le=1e9)
 
 
 def links_router(pages: CampusPages, buckets: RateLimiter | None = None) -> APIRouter:
@@ -66,7 +69,20 @@ def _own(pages: CampusPages) -> APIRouter:
         now = campus.repository.now()
         found = campus.links.of(user)
         rows = [(link, campus.links.address(link), _name(pages, link), _is_over(link, now)) for link in found]
-        return pages.page(request, "links", title="Links", user=user, rows=rows, are_on=campus.links.are_on())
+        return pages.page(
+            request,
+            "links",
+            title="Links",
+            user=user,
+            rows=rows,
+            open_uploads=campus.uploads.sent_to(user),
+            are_on=campus.links.are_on(),
+        )
+
+    @router.post("/links/uploads/{upload_id}/cancel")
+    def cancel_upload(user: Me, upload_id: str) -> Response:
+        campus.uploads.abandon(campus.uploads.of(user, upload_id).upload_id)
+        return pages.console.go(LIST, "The upload is cancelled. Its room is free again.", "note")
 
     @router.post("/links")
     def switch(by: Admin, form: Posted) -> Response:
@@ -107,8 +123,9 @@ def _making(pages: CampusPages, kind: ShareTarget) -> APIRouter:
         try:
             typed = read(form, TypedLink)
             end = rules.end_of_day(typed.link_expires_on, user.time_zone) if typed.link_expires_on else None
+            most = int(typed.largest_file * _MB) if typed.largest_file and typed.kind == "drop" else None
             terms = LinkTerms(
-                typed.kind, typed.title, typed.password, typed.view_only, end, typed.download_limit
+                typed.kind, typed.title, typed.password, typed.view_only, end, typed.download_limit, most
             )
             campus.links.create(user, target, terms)
         except FormWrong as wrong:
@@ -122,8 +139,9 @@ def _making(pages: CampusPages, kind: ShareTarget) -> APIRouter:
 
 
 def _refused(form: Form, mistake: CallerError) -> Form:
-    field = {"expiresAt": "linkExpiresOn"}.get(mistake.field or "", mistake.field or "")
-    names = ("title", "password", "linkExpiresOn", "downloadLimit")
+    shown_as = {"expiresAt": "linkExpiresOn", "maxFileSize": "largestFile"}
+    field = shown_as.get(mistake.field or "", mistake.field or "")
+    names = ("title", "password", "linkExpiresOn", "downloadLimit", "largestFile")
     return form.wrong(field, mistake.message) if field in names else Form(form.values, error=mistake.message)
 
 
@@ -261,7 +279,7 @@ def _send(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
             token=token,
             link=link,
             owner=campus.drops.owner(link),
-            most=campus.settings.largest_file,
+            most=min(campus.settings.largest_file, link.max_file_size),
             form=form or Form(),
             sender=sender,
             headers=json.dumps({"X-Drop-Ticket": sender.ticket}) if sender else "",

@@ -5,7 +5,7 @@ says so. Everything works without a script; the script adds keys and comments at
 Elsewhere: all submissions of an assignment at once (releases.py), what students see (grades.py).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 
 from fastapi import APIRouter, Request, Response
@@ -17,9 +17,9 @@ from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.seats import AssignmentSeat, SubmissionSeat
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grading.comments import Place
-from tablewright.systems.campus.grading.disclosure import for_staff, is_anonymous
-from tablewright.systems.campus.grading.mark_entries import MarkEntry
-from tablewright.systems.campus.grading.marks import AGREED, MARKERS
+from tablewright.systems.campus.grading.disclosure import for_staff, is_anonymous, marks_for_staff
+from tablewright.systems.campus.grading.mark_entries import MarkEntry, typed_number
+from tablewright.systems.campus.grading.marks import AGREED, MARKERS, turn_of
 from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.totals import most_of, penalty_of
 from tablewright.systems.campus.model import Assignment, CriterionMark, Mark, Submission
@@ -41,6 +41,10 @@ def marks_router(pages: CampusPages) -> APIRouter:
 
 def mark_path(submission_id: str) -> str:
     return f"{HOME}/submissions/{submission_id}/mark"
+
+
+def queue_path(course_id: str) -> str:
+    return f"{HOME}/courses/{course_id}/grading"
 
 
 def plain(number: Decimal | None) -> str:
@@ -71,7 +75,7 @@ def _add_queue(router: APIRouter, pages: CampusPages) -> None:
         known = {each.assignment_id: each for each in campus.assignments.of(seat)}
         now = campus.repository.now()
         rows = [
-            (for_staff(known[each.assignment_id], each, now), known[each.assignment_id])
+            (for_staff(known[each.assignment_id], each, now, campus.pseudonyms), known[each.assignment_id])
             for each in found.items
             if each.assignment_id in known
         ]
@@ -114,7 +118,7 @@ def _add_marking(router: APIRouter, pages: CampusPages) -> None:
         actor, do = found.seat.actor, form.get("do")
         version = whole(form, "version") or 0
         try:
-            entry = entry_of(form, found.assignment, found.submission)
+            entry = _real(pages, found, entry_of(form))
             if do == "agree":
                 marks.agree(found.assignment, found.submission, entry, actor, version)
             else:
@@ -127,7 +131,7 @@ def _add_marking(router: APIRouter, pages: CampusPages) -> None:
         to = mark_path(found.submission.submission_id)
         if do == "next":
             _, _, after = _neighbours(pages, found)
-            to = mark_path(after) if after else f"{HOME}/courses/{found.submission.course_id}/grading"
+            to = mark_path(after) if after else queue_path(found.submission.course_id)
         words = {"draft": "Draft saved.", "agree": "Agreed grade saved."}.get(do, "Grade saved.")
         if do != "draft" and found.assignment.second_marking and do != "agree":
             words = "Your mark is finished."
@@ -140,10 +144,16 @@ def _add_marking(router: APIRouter, pages: CampusPages) -> None:
             marks.return_to_student(found.assignment, found.submission, found.seat.actor)
         except CallerError as mistake:
             return pages.console.go(to, mistake.message, "bad")
-        return pages.console.go(to, "Returned to the student.")
+        return pages.console.go(to, "Grade released to the student.")
 
 
-def entry_of(form: Form, assignment: Assignment, submission: Submission) -> MarkEntry:
+def _real(pages: CampusPages, found: SubmissionSeat, entry: MarkEntry) -> MarkEntry:
+    hidden = is_anonymous(found.assignment, found.submission, pages.campus.repository.now())
+    scores = pages.campus.pseudonyms.real(found.submission, entry.scores, hidden=hidden)
+    return replace(entry, scores=scores)
+
+
+def entry_of(form: Form) -> MarkEntry:
     """What was typed; FormWrong names every number that cannot be read."""
     criteria: dict[str, CriterionMark] = {}
     for name, value in form.values.items():
@@ -207,13 +217,18 @@ def _form_of(mark: Mark | None, version: int) -> Form:
 
 
 def _neighbours(pages: CampusPages, found: SubmissionSeat) -> tuple[str | None, str, str | None]:
-    """The submission before, which one this is, and the one after, in the order of the worksheet."""
-    ids = [each.submission_id for each in pages.campus.worksheets.newest(found.assignment)]
-    if found.submission.submission_id not in ids:
-        return None, "earlier attempt", None
-    at = ids.index(found.submission.submission_id)
-    before = ids[at - 1] if at else None
-    return before, f"{at + 1} of {len(ids)}", ids[at + 1] if at + 1 < len(ids) else None
+    """The submission before, how many wait, and the one after, in the order of the queue.
+
+    One that is marked by now keeps its place, so that what comes after it is the same as before.
+    """
+    row, reader = found.submission, found.seat.user.user_id
+    turn = turn_of(row, reader)
+    waiting = pages.campus.marks.waiting(row.course_id, reader)
+    before = [each.submission_id for each in waiting if turn_of(each, reader) < turn]
+    after = [each.submission_id for each in waiting if turn_of(each, reader) > turn]
+    is_waiting = len(before) + len(after) < len(waiting)
+    place = f"{len(before) + 1} of {len(waiting)} waiting" if is_waiting else f"{len(waiting)} waiting"
+    return before[-1] if before else None, place, after[0] if after else None
 
 
 def _page(
@@ -222,14 +237,14 @@ def _page(
     campus, assignment, actor = pages.campus, found.assignment, found.seat.actor
     row = campus.repository.submission(found.submission.submission_id)
     now = campus.repository.now()
-    shown = for_staff(assignment, row, now)
-    seen = campus.marks.seen_by(assignment, row, actor)
+    shown = for_staff(assignment, row, now, campus.pseudonyms)
+    hidden = is_anonymous(assignment, row, now)
+    seen = marks_for_staff(campus.marks.seen_by(assignment, row, actor), campus.pseudonyms, hidden=hidden)
     own = next((each for each in seen if each.marker_id == actor.subject), None)
     filled = own or next((each for each in seen if each.published), None)
     rubric = campus.rubrics.of_assignment(assignment)
     before, place, after = _neighbours(pages, found)
     finished = [each for each in seen if each.finished and each.marker_id != AGREED]
-    hidden = is_anonymous(assignment, row, now)
     return pages.page(
         request,
         "mark",
@@ -259,6 +274,7 @@ def _page(
         before=before and mark_path(before),
         after=after and mark_path(after),
         place=place,
+        queue=queue_path(assignment.course_id),
         plain=plain,
         tones=STATE_TONES,
         now=now,
@@ -270,9 +286,11 @@ def _page(
 
 
 def _members(pages: CampusPages, assignment: Assignment, row: Submission) -> list[tuple[str, str]]:
-    """The members that get a grade each, with their names."""
+    """The members that get a grade each, with their names; in anonymous marking with pseudonyms for both."""
     if not assignment.grade_each or row.team_id is None:
         return []
+    if is_anonymous(assignment, row, pages.campus.repository.now()):
+        return [(each, each) for each in sorted(pages.campus.pseudonyms.members(row))]
     return [(each, pages.campus.users.by_id(each).name) for each in students_of(row)]
 
 
@@ -318,11 +336,8 @@ def whole(form: Form, name: str) -> int | None:
 
 
 def _number(text: str) -> Decimal | None:
-    try:
-        found = Decimal(text.strip().replace(",", "."))
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() and abs(found) <= 1_000_000 else None
+    found = typed_number(text)
+    return found if found is not None and abs(found) <= 1_000_000 else None
 
 
 def _share(form: Form, name: str) -> Decimal | None:

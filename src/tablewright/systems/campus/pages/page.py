@@ -16,6 +16,7 @@ from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
 from tablewright.systems.campus.access import CAMPUS
 from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.files.type_words import kind_of
 from tablewright.systems.campus.model import User
 
 HOME = "/console/campus"
@@ -41,6 +42,7 @@ class CampusPages(SystemPages):
             "is_instructor": not caller.roles.isdisjoint(STAFF),
             "moment": moment_words,
             "day": day_words,
+            "kind": kind_of,
         }
 
     def caller(self, request: Request) -> Principal:

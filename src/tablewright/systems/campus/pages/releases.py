@@ -3,8 +3,7 @@
 Elsewhere: one submission (marks.py).
 """
 
-from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
+from datetime import datetime
 
 from fastapi import APIRouter, Request, Response
 
@@ -17,6 +16,7 @@ from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grading.disclosure import for_staff
 from tablewright.systems.campus.grading.release import is_released
 from tablewright.systems.campus.grading.worksheet import Line
+from tablewright.systems.campus.pages.assignment_form import local_moment
 from tablewright.systems.campus.pages.assignments import assignment_crumbs
 from tablewright.systems.campus.pages.marks import STATE_TONES, plain
 from tablewright.systems.campus.pages.page import HOME, CampusPages
@@ -44,7 +44,9 @@ def _page(
     status: int = 200,
 ) -> Response:
     campus, assignment, now = pages.campus, found.assignment, pages.campus.repository.now()
-    rows = [for_staff(assignment, each, now) for each in campus.worksheets.newest(assignment)]
+    rows = [
+        for_staff(assignment, each, now, campus.pseudonyms) for each in campus.worksheets.newest(assignment)
+    ]
     staff = campus.allocation.staff(assignment.course_id)
     mine = campus.listing.page(found.seat.user, Wanted(), 50).items
     return pages.page(
@@ -125,7 +127,7 @@ def moment_of(text: str, zone: str) -> datetime | None:
     """A local date and time as a form sends it; None for nothing, ValueError for anything else."""
     if not text.strip():
         return None
-    return datetime.fromisoformat(text.strip()).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+    return local_moment(text.strip(), zone)
 
 
 # --- allocation ---

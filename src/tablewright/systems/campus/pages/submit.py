@@ -6,7 +6,7 @@ Must hold: a form of a team's draft names the version it was shown with, so what
 from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError, problem_for
-from tablewright.pages.forms import Form, Posted
+from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.systems.campus.access import (
     OpenAssignment,
     OpenSubmission,
@@ -201,8 +201,9 @@ def _add_receipt(router: APIRouter, pages: CampusPages) -> None:
     campus = pages.campus
 
     @router.get("/submissions/{submission_id}/receipt")
-    def receipt(request: Request, found: OpenSubmission) -> Response:
-        seat, given = found.seat, found.assignment
+    def receipt(request: Request, found: OpenSubmission, form: Asked) -> Response:
+        """The receipt; for staff, with a code in the address, whether it is a receipt of this submission."""
+        seat, given, asked = found.seat, found.assignment, form.get("code").strip()
         standing = standing_of(campus.owners, seat, given)
         shown = seen(campus, seat, given, found.submission)
         is_last = standing is not None and standing.attempts == shown.submission_number
@@ -215,7 +216,10 @@ def _add_receipt(router: APIRouter, pages: CampusPages) -> None:
             user=seat.user,
             assignment=given,
             submission=shown,
-            receipt=receipt_of(found.submission),
+            receipt=receipt_of(campus, seat, given, found.submission),
+            asked=asked,
+            checked=campus.receipts.check(found.submission, asked) if asked and seat.is_staff else None,
+            at=receipt_path(shown.submission_id),
             can_withdraw=standing is not None and is_last and not standing.lateness.is_late
             and found.submission.status == "submitted",
             can_set_back=seat.is_staff and found.submission.status == "submitted",

@@ -100,8 +100,8 @@ class Privacy:
         for upload in list(db.all(d.uploads_of_user(owner_id=user.user_id))):
             self._uploads.abandon(upload.upload_id)
         for file in list(db.all(d.files_of_owner(user_id=user.user_id))):
-            if file.status != "deleted":
-                self._library.trash(user, file.file_id)
+            if file.upload_state == "complete" and file.purged_at is None:
+                self._library.trash_erased(user, file.file_id)
         return self._purge.empty_trash(user)
 
     def _redact_submissions(self, user: User) -> int:

@@ -23,6 +23,7 @@ from tablewright.systems.campus.settings import Settings
 
 # How exact the time of the last sign-in is: a row is not rewritten with each request.
 LOGIN_NOTED = timedelta(hours=1)
+LARGEST_QUOTA = 1024**5
 SUSPENDED = "This account is suspended. Contact your IT service desk."
 
 
@@ -211,8 +212,8 @@ class Users:
     # --- administration ---
 
     def set_quota(self, user_id: str, quota: int, by: User) -> User:
-        if quota < 0:
-            raise Refused("INVALID_QUOTA", "The quota must be 0 or more bytes.", "storageQuota")
+        if not 0 <= quota <= LARGEST_QUOTA:
+            raise Refused("INVALID_QUOTA", "The quota must be 0 bytes to 1 PiB.", "storageQuota")
         return self._administer(user_id, by, "quota changed", storage_quota=quota)
 
     def suspend(self, user_id: str, by: User, reason: str) -> User:

@@ -14,8 +14,8 @@ from tablewright.edge.errors import Forbidden
 from tablewright.mapping import Missing
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus import rules
-from tablewright.systems.campus.errors import Locked
-from tablewright.systems.campus.model import File, Folder, Share, User
+from tablewright.systems.campus.errors import Gone, Locked
+from tablewright.systems.campus.model import File, FileVersion, Folder, ScanStatus, Share, User
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.settings import Settings
 from tablewright.systems.campus.sharing import recipients
@@ -71,12 +71,36 @@ class FileAccess:
 
     def refuse_locked(self, file: File) -> None:
         """423 for bytes that only their owner may have: infected, or not scanned yet (CC-D6)."""
-        if file.status == "quarantined" or file.virus_scan_status == "infected":
+        self._refuse("infected" if file.status == "quarantined" else file.virus_scan_status)
+
+    def refuse_locked_bytes(self, object_name: str, *, is_own: bool = False) -> FileVersion:
+        """The same for bytes that are known by their name: by the scan of the version they are, and by nothing else.
+
+        The file may have another version since, or be in the trash. `is_own`: for who has sent them.
+        """
+        version = self.version_of(object_name)
+        if version.virus_scan_status == "infected" or not is_own:
+            self._refuse(version.virus_scan_status)
+        return version
+
+    def version_of(self, object_name: str) -> FileVersion:
+        """The version that has these bytes; DELETED if there is none."""
+        _, file_id, _ = [*object_name.split("/"), "", ""][:3]
+        for version in self._repository.db.all(d.versions_of_file(file_id=file_id)):
+            if version.object_name == object_name:
+                return version
+        raise Gone("DELETED", "The bytes of this file are gone.")
+
+    def _refuse(self, status: ScanStatus) -> None:
+        if status == "infected":
             raise Locked("QUARANTINED", "A virus was found in this file, so it cannot be opened.")
-        is_unscanned = file.virus_scan_status in ("pending", "unscanned")
-        if is_unscanned and not self._settings.share_unscanned:
+        if status == "pending" and (self._settings.has_scanner or not self._settings.shares_unscanned):
             raise Locked(
                 "SCAN_PENDING", "This file is still being checked for viruses. Try again in a minute."
+            )
+        if status == "unscanned" and not self._settings.shares_unscanned:
+            raise Locked(
+                "NOT_SCANNED", "This file could not be checked for viruses, so only its owner can open it."
             )
 
     def above(self, owner_id: str, folder_id: str | None) -> list[Folder]:

@@ -1,8 +1,8 @@
 """Drops, or file requests: links through which anyone sends files into a folder and sees nothing (CC-X28, CC-S19).
 
 Each sender gets a folder of their own inside the link's, and a ticket for it. Must hold: without the ticket no one sees
-or changes what a sender has sent, and with it only that; the quota is the owner's; from the deadline on everything is
-403, also what has begun before.
+or changes what a sender has sent, and with it only that; the quota is the owner's, and of what is free all senders
+together reserve at most a quarter; from the deadline on everything is 403, also what has begun before.
 Elsewhere: the link itself (links.py), the bytes (files/uploads.py).
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
 from tablewright.kit.tables import Actor
+from tablewright.pages.words import size as in_words
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import TooLarge
 from tablewright.systems.campus.files.folders import Folders
@@ -98,6 +99,10 @@ class Drops:
         checksum: str | None = None,
     ) -> Upload:
         """A slot in the sender's folder. How much room the owner has is not told to strangers."""
+        if size > link.max_file_size:
+            facts = {"size": size, "most": link.max_file_size}
+            words = f"A file has at most {in_words(link.max_file_size)} here."
+            raise TooLarge("FILE_TOO_LARGE", words, "fileSize", facts)
         try:
             return self._uploads.begin(
                 self.owner(link),
@@ -113,7 +118,7 @@ class Drops:
         except TooLarge as refused:
             if refused.code != "QUOTA_EXCEEDED":
                 raise
-            words = "The owner of this folder has no room for this file. Tell them."
+            words = "The owner of this folder has no room for this file now. Try again later, or tell them."
             raise TooLarge("QUOTA_EXCEEDED", words, "fileSize") from None
 
     def upload(self, link: Link, sender: Sender, upload_id: str) -> Upload:

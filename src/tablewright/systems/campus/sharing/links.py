@@ -16,6 +16,7 @@ from tablewright.design import absent
 from tablewright.edge.errors import Forbidden, NotFound, Refused
 from tablewright.kit.tables import Actor
 from tablewright.mapping import ConditionNotMet
+from tablewright.pages.words import size as in_words
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Gone, RaceLost
 from tablewright.systems.campus.model import File, Folder, Link, LinkKind, Switch, User
@@ -34,6 +35,8 @@ from tablewright.systems.campus.sharing.link_secrets import (
 from tablewright.systems.campus.sharing.targets import Target
 
 MOST_DOWNLOADS = 1_000_000
+# Of a file request whose owner says nothing.
+LARGEST_FILE = 2 * 1024**3
 LINK_PATH, DROP_PATH = "/console/campus/open/{token}", "/console/campus/send/{token}"
 MOST_IN_FOLDER = 500
 SWITCH = "links"
@@ -49,6 +52,7 @@ class LinkTerms:
     view_only: bool = False
     expires_at: datetime | None = None
     download_limit: int | None = None
+    max_file_size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,7 @@ class Links:
             expires_at=(terms.expires_at or self.ends()[0]).replace(microsecond=0),
             download_limit=terms.download_limit,
             created_at=self._repository.now(),
+            max_file_size=terms.max_file_size or LARGEST_FILE,
         )
         self._repository.write("LINK", d.links.create(link), self._entry(owner, "link made", link))
         return link
@@ -109,6 +114,9 @@ class Links:
         if terms.download_limit is not None and terms.view_only:
             words = "A link for viewing only has no downloads to limit."
             raise Refused("INVALID_LIMIT", words, "downloadLimit")
+        if terms.max_file_size is not None and not 1 <= terms.max_file_size <= self._settings.largest_file:
+            words = f"The largest file must be 1 byte to {in_words(self._settings.largest_file)}."
+            raise Refused("INVALID_LIMIT", words, "maxFileSize")
         if terms.password is not None and not SHORTEST_PASSWORD <= len(terms.password) <= LONGEST_PASSWORD:
             words = f"A password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters."
             raise Refused("INVALID_PASSWORD", words, "password")
@@ -145,7 +153,7 @@ class Links:
         return self._repository.found(link, "LINK")
 
     def change(self, owner: User, link_id: str, changes: dict[str, Any]) -> Link:
-        """Change `title`, `expires_at` or `download_limit`; LINK_REVOKED."""
+        """Change `title`, `expires_at`, `download_limit` or `max_file_size`; LINK_REVOKED."""
 
         def attempt() -> Link:
             before = self.owned(owner, link_id)
@@ -153,7 +161,8 @@ class Links:
                 raise Gone("LINK_REVOKED", "This link was switched off.")
             after = before.model_copy(update=changes)
             end, limit = changes.get("expires_at"), after.download_limit
-            terms = LinkTerms(after.kind, after.title, None, after.view_only, end, limit)
+            most = changes.get("max_file_size")
+            terms = LinkTerms(after.kind, after.title, None, after.view_only, end, limit, most)
             self._refuse(terms, Target(after.target, after.target_id, after.owner_id, ""))
             write = d.links.change(before, after)
             if not self._repository.try_write(write, self._entry(owner, "link changed", after)):
@@ -215,7 +224,7 @@ class Links:
         if not password:
             raise Forbidden("PASSWORD_NEEDED", "This link has a password. Enter it to go on.", "password")
         if not is_password(password, link.password_hash):
-            raise Forbidden("WRONG_PASSWORD", "That isn't the password of this link.", "password")
+            raise Forbidden("WRONG_PASSWORD", "This password is wrong.", "password")
 
     def open(self, link: Link) -> Opened:
         """What a link leads to. Quarantined and deleted files, and files of suspended owners, are closed."""

@@ -10,6 +10,7 @@
   "use strict";
 
   var AT_ONCE = 3, TRIES = 6, FIRST_PAUSE = 1000;
+  var CHANGING = [".head", ".quota", ".facts", "#listing"], CHECK_PAUSES = [1000, 2000, 4000, 8000, 15000, 30000];
 
   function start() {
     document.querySelectorAll("[data-upload]").forEach(function (root) {
@@ -141,14 +142,20 @@
     if (done) { this.say(done === 1 ? "1 file is uploaded." : done + " files are uploaded."); await this.refresh(); }
   };
 
-  // The list of the page as it is now, without losing what is shown of uploads.
-  Uploads.prototype.refresh = async function () {
-    var old = document.getElementById("listing");
-    if (!old) return;
+  // The parts of the page that an upload changes, as they are now, without losing what is shown of uploads; and again
+  // while a file is being checked.
+  Uploads.prototype.refresh = async function (pauses) {
+    var it = this, left = pauses || CHECK_PAUSES;
+    if (!document.getElementById("listing")) return;
     var answer = await fetch(self.location.href, { credentials: "same-origin" });
     if (!answer.ok) return;
-    var page = new DOMParser().parseFromString(await answer.text(), "text/html"), fresh = page.getElementById("listing");
-    if (fresh) old.replaceWith(document.importNode(fresh, true));
+    var page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    CHANGING.forEach(function (each) {
+      var old = document.querySelector(each), fresh = page.querySelector(each);
+      if (old && fresh) old.replaceWith(document.importNode(fresh, true));
+    });
+    clearTimeout(it.again);
+    if (left.length && page.querySelector("[data-checking]")) it.again = setTimeout(function () { it.refresh(left.slice(1)); }, left[0]);
   };
 
   Uploads.prototype.discard = async function (button) {
@@ -337,6 +344,7 @@
 
   Job.prototype.cancel = async function () {
     var slot = this.slot;
+    if (this.state === "done" || this.state === "cancelled") return;
     this.state = "cancelled";
     this.calls.forEach(function (call) { call.abort(); });
     this.show("Cancelled");
