@@ -3,7 +3,7 @@
 resource "aws_budgets_budget" "monthly" {
   name         = "campus-dev"
   budget_type  = "COST"
-  limit_amount = "25"
+  limit_amount = "100"
   limit_unit   = "USD"
   time_unit    = "MONTHLY"
 
@@ -15,7 +15,7 @@ resource "aws_budgets_budget" "monthly" {
   notification {
     comparison_operator       = "GREATER_THAN"
     notification_type         = "ACTUAL"
-    threshold                 = 20.0
+    threshold                 = 80.0
     threshold_type            = "ABSOLUTE_VALUE"
     subscriber_sns_topic_arns = [aws_sns_topic.alarms.arn]
   }

@@ -83,6 +83,7 @@ resource "aws_iam_role_policy" "service" {
           aws_dynamodb_table.campus_cloud_library.arn,
           "${aws_dynamodb_table.campus_cloud_library.arn}/index/FolderIdIndex",
           "${aws_dynamodb_table.campus_cloud_library.arn}/index/LinksIndex",
+          "${aws_dynamodb_table.campus_cloud_library.arn}/index/ReviewIndex",
           "${aws_dynamodb_table.campus_cloud_library.arn}/index/UploadsIndex",
           aws_dynamodb_table.campus_cloud_shares.arn,
           "${aws_dynamodb_table.campus_cloud_shares.arn}/index/ExpiryDayIndex",

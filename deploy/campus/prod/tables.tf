@@ -131,6 +131,16 @@ resource "aws_dynamodb_table" "campus_cloud_library" {
   }
 
   attribute {
+    name = "reviewKey"
+    type = "S"
+  }
+
+  attribute {
+    name = "reviewAt"
+    type = "S"
+  }
+
+  attribute {
     name = "uploadsOf"
     type = "S"
   }
@@ -153,6 +163,13 @@ resource "aws_dynamodb_table" "campus_cloud_library" {
   global_secondary_index {
     name            = "FolderIdIndex"
     hash_key        = "folderKey"
+    projection_type = "ALL"
+  }
+
+  global_secondary_index {
+    name            = "ReviewIndex"
+    hash_key        = "reviewKey"
+    range_key       = "reviewAt"
     projection_type = "ALL"
   }
 
