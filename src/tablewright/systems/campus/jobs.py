@@ -42,7 +42,7 @@ FILES: tuple[Job[Campus], ...] = (
     Job(
         "downloads", timedelta(seconds=5), flush_downloads, "Adds new downloads to the counts of their files."
     ),
-    Job("trash", timedelta(hours=6), remove_deleted, "Removes files that were deleted 30 days ago."),
+    Job("trash", timedelta(days=1), remove_deleted, "Removes files that were deleted 30 days ago."),
     Job(
         "leftover bytes",
         timedelta(days=1),

@@ -119,7 +119,7 @@ def test_a_student_is_in_one_team_of_a_set(lesson: Class) -> None:
     with refuses("ALREADY_IN_TEAM"):
         lesson.campus.teams.add(lesson.seat(), group_set, other.team_id, u1)
     with refuses("ALREADY_IN_TEAM"):
-        lesson.team("u1", group_set=group_set)
+        lesson.campus.teams.create_team(lesson.seat(), group_set, "Third", [u1])
     lesson.campus.teams.take_out(lesson.seat(), group_set, one.team_id, u1)
     assert u1 in lesson.campus.teams.add(lesson.seat(), group_set, other.team_id, u1).member_ids
 
@@ -161,6 +161,36 @@ def test_teams_from_csv_are_the_same_when_loaded_again(lesson: Class) -> None:
     again = lesson.campus.teams.load(lesson.seat(), group_set, rows)
     assert [row.outcome.partition(":")[0] for row in first] == ["added", "added", "refused"]
     assert [row.outcome.partition(":")[0] for row in again] == ["unchanged", "unchanged", "refused"]
+
+
+def test_a_row_that_is_refused_leaves_no_team(lesson: Class) -> None:
+    group_set, _ = lesson.team("u1")
+    rows = b"team,email\nGreen,u1@campus.example\nBLUE,u2@campus.example\nblue,u2@campus.example\n"
+    report = lesson.campus.teams.load(lesson.seat(), group_set, rows)
+    assert [row.outcome.partition(":")[0] for row in report] == ["refused", "added", "unchanged"]
+    names = [team.name for team in lesson.campus.teams.teams(group_set)]
+    assert ("BLUE" in names, "Green" in names, "blue" in names) == (True, False, False)
+
+
+def test_staff_of_a_course_are_in_no_team(lesson: Class) -> None:
+    group_set, team = lesson.team("u1")
+    staff = lesson.seat().user.user_id
+    with refuses("STUDENTS_ONLY"):
+        lesson.campus.teams.add(lesson.seat(), group_set, team.team_id, staff)
+    with refuses("STUDENTS_ONLY"):
+        lesson.campus.teams.create_team(lesson.seat(), group_set, "Staff", [staff])
+    assert len(lesson.campus.teams.teams(group_set)) == 1
+
+
+def test_two_teams_of_a_set_have_different_names(lesson: Class) -> None:
+    teams, seat = lesson.campus.teams, lesson.seat()
+    group_set, other = teams.create_set(seat, "One"), teams.create_set(seat, "Two")
+    teams.create_team(seat, group_set, "Team 2")
+    with refuses("TEAM_EXISTS"):
+        teams.create_team(seat, group_set, " team 2 ")
+    teams.create_team(seat, other, "Team 2")
+    made = teams.at_random(seat, group_set, 1)
+    assert "Team 2" not in {team.name for team in made}
 
 
 def test_a_removed_student_leaves_the_teams(lesson: Class) -> None:

@@ -49,6 +49,11 @@ def test_cc_s6_of_ten_submits_at_once_exactly_three_are_made(lesson: Class, api:
     consumer.run_once()
     assert lesson.again(assignment).submission_count == 3
     assert lesson.campus.assignments.count(assignment.assignment_id) == 3
+    assert lesson.at.again(student).statistics.assignments_submitted == 1
+    for row in reversed(rows):
+        lesson.campus.withdrawals.set_back(lesson.seat(), row)
+    consumer.run_once()
+    assert lesson.at.again(student).statistics.assignments_submitted == 0
 
 
 def test_cc_s7_the_same_key_five_times_is_one_submission_and_one_answer(lesson: Class, api: Api) -> None:

@@ -11,16 +11,20 @@ from datetime import UTC, datetime
 import pytest
 from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import words_of
+from tests.systems.campus.files.helpers import EICAR
 
 from tablewright import testing
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import CAMPUS as SYSTEM
 from tablewright.edge import serving_app
+from tablewright.kit.tasks import Finished
 from tablewright.systems.campus import jobs
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.files.file_lists import TRASH, Wanted
+from tablewright.systems.campus.files.scan import Scans, scanner_of
 from tablewright.systems.campus.model import File, User
+from tablewright.systems.campus.seed import ADMIN
 
 FILES = "/console/campus/files"
 NOW = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
@@ -182,3 +186,23 @@ def test_without_a_scanner_a_file_says_that_it_was_not_scanned(
 ) -> None:
     file = _store(campus, lin, "unknown.txt")
     assert "not scanned" in words_of(enter(LIN).get(f"{FILES}/{file.file_id}"))
+
+
+def test_an_admin_decides_about_an_infected_version_on_the_page(
+    campus: Campus, lin: User, enter: Enter
+) -> None:
+    scans = Scans(campus.repository, campus.objects, scanner_of("signatures"), campus.notifier)
+    file = campus.uploads.store_whole(lin, "thesis.txt", [b"words"], 5)
+    campus.uploads.store_whole(lin, "thesis.txt", [EICAR], len(EICAR), file_id=file.file_id)
+    for task in sorted(campus.waiting_tasks(), key=lambda task: task.about):
+        if task.kind == "scan" and file.file_id in task.about:
+            done = scans.run(task)
+            assert isinstance(done, Finished)
+            campus.repository.db.write(*done.writes)
+    page, path = enter(ADMIN), "/console/campus/admin/quarantine"
+    assert "thesis.txt, version 2" in words_of(page.get(path))
+    decide = f"{path}/{file.file_id}/versions/2"
+    assert page.post(f"{decide}/guess", data={}).status_code == 404
+    page.post(f"{decide}/discard", data={})
+    assert "thesis.txt" not in words_of(page.get(path))
+    assert campus.versions.one(file, 2).virus_scan_status == "infected"

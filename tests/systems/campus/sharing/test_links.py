@@ -188,6 +188,16 @@ def test_a_link_over_http_counts_a_download_and_its_ranges_come_from_a_path_that
     assert api.client.get(leads.headers["Location"]).status_code == 410
 
 
+def test_the_path_to_the_bytes_ends_with_its_link(shared: Shared, api: Api) -> None:
+    ada = shared.user("ada")
+    file = shared.stored(ada, "a.txt", b"hello world")
+    link, token = shared.link(ada, file)
+    path = api.get(f"/public/links/{token}/files/{file.file_id}/content").headers["Location"]
+    assert api.client.get(path).content == b"hello world"
+    shared.at.campus.links.revoke(ada, link.link_id)
+    assert refused(api.client.get(path)) == (410, "LINK_REVOKED")
+
+
 def test_passwords_cannot_be_tried_without_end(shared: Shared, api: Api) -> None:
     ada = shared.user("ada")
     _, token = shared.link(ada, shared.file(ada), password="open sesame")

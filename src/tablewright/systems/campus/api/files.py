@@ -60,7 +60,8 @@ def files(campus: Campus, buckets: RateLimiter) -> APIRouter:
     _add_files(api, campus)
     _add_content(api, campus)
     _add_versions(api, campus)
-    _add_folders(api, campus)
+    folders = limit_rate(buckets, "folders", per_minute=120, burst=600, identity=CAMPUS.caller)
+    _add_folders(api, campus, [Depends(folders)])
     _add_quarantine(api, campus)
     return api
 
@@ -293,7 +294,7 @@ def _add_versions(api: APIRouter, campus: Campus) -> None:
 # --- folders ---
 
 
-def _add_folders(api: APIRouter, campus: Campus) -> None:
+def _add_folders(api: APIRouter, campus: Campus, pace: list[Any]) -> None:
     def view(folder: Folder) -> FolderView:
         return view_of(FolderView, folder)
 
@@ -302,11 +303,11 @@ def _add_folders(api: APIRouter, campus: Campus) -> None:
         """All your folders; `parentId` makes the tree."""
         return listed(map(view, campus.folders.tree(user.user_id).by_id.values()))
 
-    @api.post("/folders", status_code=201, response_model_exclude_none=True)
+    @api.post("/folders", status_code=201, response_model_exclude_none=True, dependencies=pace)
     def create_folder(user: Me, body: FolderBody, response: Response) -> FolderView:
         return marked(response, view(campus.folders.create(user, body.name, body.parent_id)))
 
-    @api.patch("/folders/{folder_id}", response_model_exclude_none=True)
+    @api.patch("/folders/{folder_id}", response_model_exclude_none=True, dependencies=pace)
     def change_folder(
         user: Me, folder_id: str, body: FolderChange, response: Response, version: VersionRead = None
     ) -> FolderView:

@@ -1,15 +1,16 @@
 """Marking: the queue of a course, `/submissions/{id}/grade`, `:return`, feedback files, comments in place, history."""
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
+from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.errors import NotFound, Refused
 from tablewright.edge.etags import mark as mark_version
 from tablewright.edge.request_bodies import body_of
 from tablewright.kit.http import Cursor, Page, VersionRead, based_on, listed, version_needed
-from tablewright.systems.campus.access import OpenSubmission, StaffSeat, StaffSubmission
+from tablewright.systems.campus.access import CAMPUS, OpenSubmission, StaffSeat, StaffSubmission
 from tablewright.systems.campus.api import grade_bodies as bodies
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.me import PageSize
@@ -30,12 +31,13 @@ from tablewright.systems.campus.model import Assignment, AuditEntry, Comment, Fi
 Filename = Annotated[str, Query(max_length=255)]
 
 
-def marks(campus: Campus) -> APIRouter:
+def marks(campus: Campus, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(tags=["grading"])
     _add_queue(api, campus)
     _add_grades(api, campus)
     _add_feedback_files(api, campus)
-    _add_comments(api, campus)
+    comments = limit_rate(buckets, "comments", per_minute=120, burst=120, identity=CAMPUS.caller)
+    _add_comments(api, campus, [Depends(comments)])
     return api
 
 
@@ -188,7 +190,7 @@ def feedback_file_of(campus: Campus, found: SubmissionSeat) -> File:
     return file
 
 
-def _add_comments(api: APIRouter, campus: Campus) -> None:
+def _add_comments(api: APIRouter, campus: Campus, pace: list[Any]) -> None:
     @api.get("/submissions/{submission_id}/comments", response_model_exclude_none=True)
     def list_comments(found: OpenSubmission) -> Page[Comment]:
         """The comments in place; for students with the grade."""
@@ -199,7 +201,12 @@ def _add_comments(api: APIRouter, campus: Campus) -> None:
             return listed(())
         return listed(comments_for_student(found.assignment, campus.comments.of(row.submission_id)))
 
-    @api.post("/submissions/{submission_id}/comments", status_code=201, response_model_exclude_none=True)
+    @api.post(
+        "/submissions/{submission_id}/comments",
+        status_code=201,
+        response_model_exclude_none=True,
+        dependencies=pace,
+    )
     def add_comment(found: StaffSubmission, body: bodies.CommentBody) -> Comment:
         """A comment on a line, on a page and position, or on the whole of a part."""
         place = Place(body.line, body.page, body.x, body.y)

@@ -40,7 +40,7 @@ def router(campus: Campus, who: FindPrincipal, *, buckets: RateLimiter | None = 
         courses.courses(campus),
         assignments.assignments(campus),
         submissions.submissions(campus, buckets),
-        marks.marks(campus),
+        marks.marks(campus, buckets),
         rubrics.rubrics(campus),
         regrades.regrades(campus),
         worksheets.worksheets(campus),

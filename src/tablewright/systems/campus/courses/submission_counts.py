@@ -1,11 +1,13 @@
-"""`submissionCount` of assignments, kept from the stream of submissions in batches (CC-D14).
+"""`submissionCount` of assignments, kept from the stream of submissions in batches (CC-D14); `assignmentsSubmitted`.
 
 For each assignment in a batch the submissions are counted and the number is stored: a batch that is delivered again
 changes nothing. Must hold: a count is stored only if the number did not change since before the counting, so an older
-count never replaces a newer one.
+count never replaces a newer one; the first attempt at an assignment counts once for each of its authors, until it is
+taken back.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from tablewright.mapping import ConditionNotMet, Consumer, Missing
@@ -37,11 +39,24 @@ class SubmissionCounts:
         self._on_changes([change])
 
     def _on_changes(self, changes: Sequence[Change[Any]]) -> None:
+        for change in changes:
+            self._count_for_authors(change)
         rows = [change.after or change.before for change in changes if change.kind != "MODIFY"]
         for course_id, assignment_id in sorted(
             {(row.course_id, row.assignment_id) for row in rows if row is not None}
         ):
             self.count(course_id, assignment_id)
+
+    def _count_for_authors(self, change: Change[Any]) -> None:
+        """In the statistics of the student, or of each member of the team."""
+        row, step = (change.after, 1) if change.kind == "INSERT" else (change.before, -1)
+        if change.kind == "MODIFY" or row is None or row.submission_number != 1:
+            return
+        for user_id in sorted({row.student_id, *row.member_ids}):
+            write = d.users.update(user_id).at(lambda user: user.statistics.assignments_submitted).add(step)
+            once = f"{'submitted' if step > 0 else 'taken-back'}/{row.submission_id}/{user_id}"
+            with suppress(Missing):  # erased since
+                self._repository.db.write(write, once=once)
 
     def count(self, course_id: str, assignment_id: str) -> None:
         """Count the submissions of an assignment and store the number."""

@@ -1,17 +1,19 @@
 """Teams: group sets of a course, made by hand, at random, by the students, or from a CSV file (CC-X19).
 
 Must hold: a student is in at most one team of a set, by the key of the membership item, which is written with the team;
-a team is never larger than its set allows. A submission keeps the members it was made with, whatever changes here.
+a team is never larger than its set allows; only students are put into teams, and no two teams of a set have the same
+name, both by conditions of the same transaction. A submission keeps the members it was made with.
 """
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
-from tablewright.mapping import AlreadyExists, Missing, Stale
+from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, NotUnique, Stale
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.courses import Courses, Mistake, refuse
 from tablewright.systems.campus.courses.csv_rows import rows_of
@@ -119,7 +121,7 @@ class Teams:
         )
         self._refuse_size(group_set, team)
         entering = [self._enter(team, user_id) for user_id in team.member_ids]
-        students = [d.enrolments.check(user_id, team.course_id) for user_id in team.member_ids]
+        students = [_is_student(user_id, team.course_id) for user_id in team.member_ids]
         self._write(seat, "team created", d.teams.create(team), *entering, *students)
         return team
 
@@ -134,7 +136,14 @@ class Teams:
             return after
 
         return self._change(
-            seat, group_set, team_id, "person joined team", added, user_id, d.team_memberships.create
+            seat,
+            group_set,
+            team_id,
+            "person joined team",
+            added,
+            user_id,
+            d.team_memberships.create,
+            _is_student,
         )
 
     def take_out(self, seat: Seat, group_set: GroupSet, team_id: str, user_id: str) -> Team:
@@ -146,7 +155,14 @@ class Teams:
             )
 
         return self._change(
-            seat, group_set, team_id, "person left team", without, user_id, d.team_memberships.delete
+            seat,
+            group_set,
+            team_id,
+            "person left team",
+            without,
+            user_id,
+            d.team_memberships.delete,
+            d.enrolments.check,
         )
 
     # --- by the students ---
@@ -173,39 +189,41 @@ class Teams:
             raise Refused("INVALID_TEAM_SIZE", f"Enter 1 to {most} members.", "teamSize")
         left = self.without_team(group_set)
         sections = sorted({each.section or "" for each in left}) if by_section else [None]
-        number = len(self.teams(group_set))
-        made = []
+        taken = {team.name.lower() for team in self.teams(group_set)}
+        names = (name for each in count(len(taken) + 1) if (name := f"Team {each}").lower() not in taken)
+        made: list[Team] = []
         for section in sections:
             ids = [each.user_id for each in left if section is None or (each.section or "") == section]
-            for members in _divided(_shuffled(ids, self._repository.world.jitter), size):
-                number += 1
-                made.append(self.create_team(seat, group_set, f"Team {number}", members))
+            parts = _divided(_shuffled(ids, self._repository.world.jitter), size)
+            made += [self.create_team(seat, group_set, next(names), members) for members in parts]
         return made
 
     def load(self, seat: Seat, group_set: GroupSet, content: bytes) -> list[TeamRow]:
         """Teams from a CSV file with the columns `team` and `email`; the same file again changes nothing."""
         students = {each.email: each for each in self._courses.members(seat.course.course_id, "student")}
-        teams = {team.name: team for team in self.teams(group_set)}
+        teams = {team.name.lower(): team for team in self.teams(group_set)}
         report = []
         for row in rows_of(content, ("team", "email"), _KNOWN):
-            email, name = (row.get("email") or "").lower(), (row.get("team") or "")[:100]
+            email, name = (row.get("email") or "").lower(), (row.get("team") or "").strip()[:100]
             student = students.get(email)
             if student is None or not name:
                 words = "no such student in this course" if name else "no team is named"
                 report.append(TeamRow(row.line, email, name, f"refused: {words}"))
                 continue
-            if name not in teams:
-                teams[name] = self.create_team(seat, group_set, name)
             report.append(TeamRow(row.line, email, name, self._loaded(seat, group_set, teams, name, student)))
         return report
 
     def _loaded(
         self, seat: Seat, group_set: GroupSet, teams: dict[str, Team], name: str, student: Enrolment
     ) -> str:
-        if student.user_id in teams[name].member_ids:
+        team, key = teams.get(name.lower()), name.lower()
+        if team is not None and student.user_id in team.member_ids:
             return "unchanged"
         try:
-            teams[name] = self.add(seat, group_set, teams[name].team_id, student.user_id)
+            if team is None:  # with its first member: a row that is refused leaves no team
+                teams[key] = self.create_team(seat, group_set, name, [student.user_id])
+            else:
+                teams[key] = self.add(seat, group_set, team.team_id, student.user_id)
         except Refused as mistake:
             return f"refused: {mistake.message}"
         return "added"
@@ -229,6 +247,7 @@ class Teams:
         changed: Callable[[Team], Team],
         user_id: str,
         membership: Callable[[TeamMembership], Write[Any]],
+        check: Callable[[str, str], Write[Any]],
     ) -> Team:
         def attempt() -> Team:
             before = self.team(group_set.course_id, group_set.group_set_id, team_id)
@@ -236,7 +255,7 @@ class Teams:
             if after == before:
                 return before
             write = d.teams.change(before, after)
-            student = d.enrolments.check(user_id, before.course_id)
+            student = check(user_id, before.course_id)
             self._write(seat, action, write, membership(self._membership(before, user_id)), student)
             return write.item or after
 
@@ -253,6 +272,12 @@ class Teams:
                 words = "This student is already in a team of this set. Take them out of it first."
                 raise Conflict("ALREADY_IN_TEAM", words, "userId") from None
             raise Conflict("EXISTS", "This team already exists.", "name") from None
+        except NotUnique:
+            words = "Another team of this set has this name. Choose another one."
+            raise Conflict("TEAM_EXISTS", words, "name") from None
+        except ConditionNotMet:
+            words = "Only students of this course can be in a team."
+            raise Conflict("STUDENTS_ONLY", words, "userId") from None
         except Missing:
             raise NotFound("student", "This person is not in this course.", "userId") from None
         except Stale:
@@ -268,6 +293,10 @@ class Teams:
             raise Forbidden("NO_SELF_ENROLMENT", "Your instructor puts the teams of this set together.")
 
 
+def _is_student(user_id: str, course_id: str) -> Write[Any]:
+    return d.enrolments.check(user_id, course_id).when(lambda enrolment: enrolment.role == "student")
+
+
 def _natural(name: str) -> list[int | str]:
     """Team 2 before Team 10: text and numbers take turns."""
     return [
@@ -281,5 +310,5 @@ def _shuffled(ids: Iterable[str], chance: Callable[[], float]) -> list[str]:
 
 def _divided(ids: Sequence[str], size: int) -> list[list[str]]:
     """Parts of nearly equal length, as many as teams of this size are needed."""
-    count = max(1, -(-len(ids) // size)) if ids else 0
-    return [list(ids[number::count]) for number in range(count)]
+    parts = max(1, -(-len(ids) // size)) if ids else 0
+    return [list(ids[number::parts]) for number in range(parts)]

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from tablewright.design import Data, Keys, Load, Retention, begins
+from tablewright.design import Data, Keys, Load, Retention, Unique, begins
 from tablewright.systems.campus.design.base import CAMPUS
 from tablewright.systems.campus.model import (
     Audience,
@@ -106,6 +106,7 @@ teams = courses_table.entity(
     tag="team",
     pk="COURSE#{course_id}",
     sk="TEAM#{group_set_id}#{team_id}",
+    unique=[Unique("name", "{course_id}#{group_set_id}#{name:lower}")],
     version="version",
     data={"member_ids": Data.PERSONAL},
     retention=_RECORDS,

@@ -24,7 +24,7 @@ from tablewright.systems.campus.repository import SYSTEM, Repository
 from tablewright.systems.campus.settings import Settings
 
 # How long the job may have been stopped.
-LOOK_BACK = timedelta(days=120)
+LOOK_BACK = timedelta(days=3 * 365)
 SWEEP_AGE = timedelta(days=3)
 # Rows of versions in a transaction, which may have 100 actions.
 _AT_ONCE = 90

@@ -231,6 +231,7 @@ def _file_page(pages: CampusPages, request: Request, token: str, opened: Opened,
         link=link,
         file=file,
         owner=opened.owner.name,
+        zone=opened.owner.time_zone,
         card=card,
         is_in_folder=not isinstance(opened.item, File),
     )
@@ -251,6 +252,7 @@ def _folder_page(
         folder=folder,
         root=opened.link.target_id,
         owner=opened.owner.name,
+        zone=opened.owner.time_zone,
         folders=folders,
         files=files,
     )

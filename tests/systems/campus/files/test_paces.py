@@ -1,0 +1,21 @@
+"""Limits of what one user does in a minute (CC-X14), and the job of the trash after a long stop."""
+
+from __future__ import annotations
+
+from tests.systems.campus.talk import Api, Place
+
+
+def test_folders_are_limited_for_each_user(at: Place, api: Api) -> None:
+    lin, omar = at.user("lin"), at.user("omar")
+    answers = [api.post("/folders", {"name": "x/y"}, by=lin).status_code for _ in range(601)]
+    assert (answers[0], answers[-1]) == (400, 429)
+    assert api.post("/folders", {"name": "Mine"}, by=omar).status_code == 201
+
+
+def test_trash_is_removed_also_after_the_job_was_stopped_for_a_year(at: Place) -> None:
+    lin = at.user("lin")
+    file = at.campus.uploads.store_whole(lin, "a.txt", [b"abc"], 3)
+    at.campus.library.trash(lin, file.file_id)
+    at.later(days=400)
+    assert at.campus.purge.run() == 1
+    assert at.again(lin).storage_used == 0
