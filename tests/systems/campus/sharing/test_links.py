@@ -245,3 +245,15 @@ def test_links_of_someone_else_are_in_no_list(shared: Shared) -> None:
     mine: Link = shared.link(ada, shared.file(ada))[0]
     assert [link.link_id for link in shared.at.campus.links.of(ada)] == [mine.link_id]
     assert shared.at.campus.links.of(bob) == []
+
+
+def test_a_file_is_public_while_a_link_opens_it(shared: Shared, api: Api) -> None:
+    ada = shared.user("ada")
+    file = shared.stored(ada, "essay.txt", b"my essay")
+    path = f"/files/{file.file_id}"
+    assert given(api.get(path, by=ada))["isPublic"] is False
+    given(api.post(f"{path}/links", {}, by=ada), 201)
+    assert given(api.get(path, by=ada))["isPublic"] is True
+    assert [each["isPublic"] for each in given(api.get("/files", by=ada))["items"]] == [True]
+    shared.at.later(days=31)  # links end after thirty days if nothing else was chosen
+    assert given(api.get(path, by=ada))["isPublic"] is False

@@ -1,5 +1,6 @@
 """Bodies and views of files, uploads, versions and folders."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Annotated
 
@@ -130,8 +131,9 @@ class DownloadLink(Value):
     headers: dict[str, str]
 
 
-def file_view(file: File) -> FileView:
-    return view_of(FileView, file, is_held=bool(file.held_by))
+def file_view(file: File, public: Collection[str] = ()) -> FileView:
+    """A file; `public` are the files that a link opens, which is not stored: links end at their time."""
+    return view_of(FileView, file, is_held=bool(file.held_by), is_public=file.file_id in public)
 
 
 def upload_view(status: UploadStatus) -> UploadView:

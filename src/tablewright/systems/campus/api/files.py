@@ -162,11 +162,13 @@ def _add_files(api: APIRouter, campus: Campus) -> None:
             campus.folders.of(user, place)
         wanted = Wanted(place, q, tag, sort, order == "desc")
         found = campus.listing.page(user, wanted, size, after)
-        return listed(map(file_view, found.items), found.next)
+        public = campus.links.public_files(user.user_id)
+        return listed((file_view(file, public) for file in found.items), found.next)
 
     @api.get("/files/{file_id}", response_model_exclude_none=True)
     def get_file(user: Me, file_id: str, response: Response) -> FileView:
-        return marked(response, file_view(campus.library.shown(user, file_id)))
+        file = campus.library.shown(user, file_id)
+        return marked(response, file_view(file, campus.links.public_files(file.user_id)))
 
     @api.patch("/files/{file_id}", response_model_exclude_none=True)
     def change_file(

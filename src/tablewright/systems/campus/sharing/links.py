@@ -140,6 +140,16 @@ class Links:
         found = self._repository.db.all(d.links_of_owner(owner_id=owner.user_id))
         return [link for link in found if link.revoked_at is None]
 
+    def public_files(self, owner_id: str) -> set[str]:
+        """The files of an owner that a link opens at this moment (CC-D34)."""
+        now = self._repository.now()
+        return {
+            link.target_id
+            for link in self._repository.db.all(d.links_of_owner(owner_id=owner_id))
+            if link.kind == "view" and link.target == "file" and link.revoked_at is None
+            if link.expires_at is None or link.expires_at > now
+        }
+
     def to(self, target: Target) -> list[Link]:
         """The links to a file or folder."""
         found = self._repository.db.all(d.links_of_owner(owner_id=target.owner_id))
