@@ -82,7 +82,8 @@ def test_a_rubric_is_written_and_a_grade_marked_with_keys_released_and_asked_abo
 
     tessa = open_page(TESSA)
     tessa.goto(sorting)
-    tessa.get_by_role("link", name="Lin Zhao").click()
+    with tessa.expect_navigation():  # the script of the page is there once it is loaded
+        tessa.get_by_role("link", name="Lin Zhao").click()
     # The keys go along the queue and back.
     here = tessa.url
     tessa.locator("h1").click()
