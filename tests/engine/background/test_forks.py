@@ -78,9 +78,9 @@ from tablewright.engine import Engine
 warnings.simplefilter("ignore", DeprecationWarning)
 engine = Engine.open(sys.argv[1], durability="relaxed")
 if not os.fork():
+    print("forked", flush=True)  # by the child: only now has it let go of the parent's lock
     os.read(0, 1)  # until the test has opened the store
     os._exit(0)
-print("forked", flush=True)
 signal.pause()
 """
 
