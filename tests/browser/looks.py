@@ -1,15 +1,33 @@
-"""What every page must be: free of serious barriers, and no wider than the screen."""
+"""What every page must be on every screen: free of serious barriers, and no wider than the screen."""
 
 from typing import Any
 
-from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]  # it has no types
+import pytest
+from tests.browser.conftest import Keep
 
 GRAVE = ("serious", "critical")
+
+# Two of the four combinations: what is too wide does not depend on the colours, nor a contrast on the width.
+SCREENS = ((1280, 900, "light"), (390, 844, "dark"))
+
+
+def looked_at(page: Any, keep: Keep, name: str) -> None:
+    """A page on every screen, one after the other: kept for people to look at, and held to what every page must be."""
+    for width, height, scheme in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
+        keep(page, f"{name}-{width}-{scheme}")
+        assert barriers(page) == [], (name, width)
+        assert overflow(page) <= 0, (name, width)
+    page.set_viewport_size({"width": SCREENS[0][0], "height": SCREENS[0][1]})
+    page.emulate_media(color_scheme=SCREENS[0][2])
 
 
 def barriers(page: Any) -> list[str]:
     """Everything axe-core calls serious or worse, as sentences."""
-    page.evaluate(AXE_SCRIPT)
+    if page.evaluate("typeof axe") == "undefined":
+        axe = pytest.importorskip("axe_playwright_python.base", reason="no axe-core: pip install '.[test]'")
+        page.evaluate(axe.AXE_SCRIPT)
     # Only what is wrong comes back: to carry the rest took a fifth of the time.
     found: list[list[str]] = page.evaluate(
         """() => axe.run({ resultTypes: ["violations"] }).then(found => found.violations.map(

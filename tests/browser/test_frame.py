@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import pytest
 from tests.browser.conftest import Keep, Open, Served
-from tests.browser.screens import on_every_screen
+from tests.browser.looks import looked_at, overflow
 
 PAGES = {
     "home": "/",
@@ -25,17 +24,11 @@ PAGES = {
 }
 
 
-@on_every_screen
-def test_every_page_fits_its_screen_and_has_no_serious_barrier(
-    open_page: Open, keep: Keep, width: int, dark: bool
-) -> None:
-    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
-    page = open_page("engineer_rosa", width=width, dark=dark)
+def test_every_page_fits_its_screen_and_has_no_serious_barrier(open_page: Open, keep: Keep) -> None:
+    page = open_page("engineer_rosa")
     for name, address in PAGES.items():
         assert page.goto(address).status == 200, address
-        keep(page, f"{name}-{width}-{'dark' if dark else 'light'}")
-        assert looks.barriers(page) == [], address
-        assert looks.overflow(page) <= 0, address
+        looked_at(page, keep, name)
 
 
 def test_one_signs_in_switches_and_signs_out(open_page: Open) -> None:
@@ -99,13 +92,12 @@ def test_on_a_phone_the_words_of_the_search_are_whole_also_for_who_is_not_signed
 
 
 def test_on_a_phone_a_wrong_page_token_is_told_on_a_page_that_fits(browser: Any, served: Served) -> None:
-    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
     context = browser.new_context(base_url=served.url, viewport={"width": 390, "height": 844})
     page = context.new_page()
     page.goto("/sign-in")
     page.locator('.people button[value="engineer_rosa"]').click()
     assert page.goto("/console/designs/items?table=products&after=wrong").status == 400
-    assert looks.overflow(page) <= 0
+    assert overflow(page) <= 0
     page.get_by_role("link", name="Reset filters").click()
     page.get_by_role("heading", name="Items", level=1).wait_for()
     context.close()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.browser.conftest import Keep, Open, Served
-from tests.browser.screens import on_every_screen
+from tests.browser.looks import looked_at
 
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
@@ -113,65 +113,44 @@ PAGES = {
 }
 
 
-def looked_at(page: Any, keep: Keep, name: str, width: int, dark: bool) -> None:
-    """Kept for people to look at, and held to what every page must be."""
-    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
-    keep(page, f"parental-{name}-{width}-{'dark' if dark else 'light'}")
-    assert looks.barriers(page) == [], name
-    assert looks.overflow(page) <= 0, name
-
-
-@on_every_screen
-def test_parents_pages_fit_every_screen_without_a_serious_barrier(
-    open_page: Open, keep: Keep, width: int, dark: bool
-) -> None:
-    page = open_page(ANNA, width=width, dark=dark)
+def test_parents_pages_fit_every_screen_without_a_serious_barrier(open_page: Open, keep: Keep) -> None:
+    page = open_page(ANNA)
     for name, path in PAGES.items():
         assert page.goto(HOME + path).status == 200, path
-        looked_at(page, keep, name, width, dark)
+        looked_at(page, keep, f"parental-{name}")
     page.goto(HOME)
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("heading", name=re.compile("^Settings for")).wait_for()
-    looked_at(page, keep, "family-settings", width, dark)
+    looked_at(page, keep, "parental-family-settings")
     page.get_by_role("link", name="Delete…").click()
     page.get_by_text("Delete now, permanently").click()
-    looked_at(page, keep, "family-close", width, dark)
+    looked_at(page, keep, "parental-family-close")
     page.goto(child(TOM, "/policies"))
     page.locator(".policy h2 a").first.click()
     page.locator("#week").wait_for()
-    looked_at(page, keep, "policy", width, dark)
+    looked_at(page, keep, "parental-policy")
     page.go_back()
     page.locator(".policy").first.get_by_role("link", name="Delete").click()
     page.get_by_role("button", name="Delete rule").wait_for()
-    looked_at(page, keep, "policy-delete", width, dark)
+    looked_at(page, keep, "parental-policy-delete")
 
 
-@on_every_screen
-def test_mistakes_and_open_parts_fit_every_screen(
-    open_page: Open, keep: Keep, width: int, dark: bool
-) -> None:
-    page = open_page(ANNA, width=width, dark=dark)
+def test_mistakes_and_open_parts_fit_every_screen(open_page: Open, keep: Keep) -> None:
+    page = open_page(ANNA)
     page.goto(child(SARAH))
     page.get_by_text("Show as a table").click()
     page.get_by_text("Add an exception").click()
     page.get_by_text("Pause until…").click()
-    looked_at(page, keep, "child-open", width, dark)
+    looked_at(page, keep, "parental-child-open")
     page.goto(f"{HOME}/activity")
     for summary in page.locator(".entry summary").all()[:6]:
         summary.click()
-    looked_at(page, keep, "activity-open", width, dark)
+    looked_at(page, keep, "parental-activity-open")
 
 
-@on_every_screen
-def test_a_mistake_stands_beside_its_field_on_every_screen(
-    browser: Any, served: Served, keep: Keep, width: int, dark: bool
-) -> None:
+def test_a_mistake_stands_beside_its_field_on_every_screen(browser: Any, served: Served, keep: Keep) -> None:
     # The answer is a refusal, which chromium writes into its console: so this page is not held to an empty one.
-    with browser.new_context(
-        base_url=served.url,
-        viewport={"width": width, "height": 900},
-        color_scheme="dark" if dark else "light",
-    ) as context:
+    with browser.new_context(base_url=served.url) as context:
         page = context.new_page()
         page.goto("/sign-in")
         page.locator(f'.people button[value="{ANNA}"]').click()
@@ -185,22 +164,21 @@ def test_a_mistake_stands_beside_its_field_on_every_screen(
             page.get_by_role("button", name="Save and activate").click()
         assert answer.value.status == 400
         page.locator("#e-o0-to").wait_for()
-        looked_at(page, keep, "policy-wrong", width, dark)
+        looked_at(page, keep, "parental-policy-wrong")
 
 
-@on_every_screen
-def test_pages_of_others_fit_every_screen(open_page: Open, keep: Keep, width: int, dark: bool) -> None:
-    support = open_page(SAM, width=width, dark=dark)
-    looked_at(support, keep, "support", width, dark)
+def test_pages_of_others_fit_every_screen(open_page: Open, keep: Keep) -> None:
+    support = open_page(SAM)
+    looked_at(support, keep, "parental-support")
     support.locator("#f-phoneNumber").fill(ADA)
     support.locator("#f-reason").fill("Ticket 15: is it on?")
     support.get_by_role("button", name="Look up", exact=True).click()
     support.get_by_text("You are viewing this as support").wait_for()
-    looked_at(support, keep, "child-for-support", width, dark)
-    nobody = open_page(ROSA, width=width, dark=dark)
+    looked_at(support, keep, "parental-child-for-support")
+    nobody = open_page(ROSA)
     nobody.goto(HOME)
     nobody.get_by_role("button", name="Create family").wait_for()
-    looked_at(nobody, keep, "no-family", width, dark)
+    looked_at(nobody, keep, "parental-no-family")
 
 
 # --- how it is used ---

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 
-import pytest
 from tests.browser.conftest import Keep, Open
-from tests.browser.screens import on_every_screen
+from tests.browser.looks import looked_at
 
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.seed import AGENCY, BUSINESS, CUSTOMER
@@ -61,32 +60,18 @@ OF_ONE = {
 }
 
 
-def looked_at(page: Any, keep: Keep, name: str, width: int, dark: bool) -> None:
-    """Kept for people to look at, and held to what every page must be."""
-    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
-    keep(page, f"portal-{name}-{width}-{'dark' if dark else 'light'}")
-    assert looks.barriers(page) == [], name
-    assert looks.overflow(page) <= 0, name
-
-
-@on_every_screen
-def test_customers_pages_fit_every_screen_without_a_serious_barrier(
-    open_page: Open, keep: Keep, width: int, dark: bool
-) -> None:
-    page = open_page(width=width, dark=dark)
+def test_customers_pages_fit_every_screen_without_a_serious_barrier(open_page: Open, keep: Keep) -> None:
+    page = open_page()
     for name, path in PUBLIC.items():
         assert page.goto(HOME + path).status == 200, path
-        looked_at(page, keep, name, width, dark)
+        looked_at(page, keep, f"portal-{name}")
 
 
-@on_every_screen
-def test_staff_pages_fit_every_screen_without_a_serious_barrier(
-    open_page: Open, keep: Keep, width: int, dark: bool
-) -> None:
-    page = open_page(THANDI, width=width, dark=dark)
+def test_staff_pages_fit_every_screen_without_a_serious_barrier(open_page: Open, keep: Keep) -> None:
+    page = open_page(THANDI)
     for name, path in _staff(page):
         assert page.goto(path).status == 200, path
-        looked_at(page, keep, name, width, dark)
+        looked_at(page, keep, f"portal-{name}")
 
 
 def _staff(page: Any) -> Iterator[tuple[str, str]]:
@@ -96,21 +81,18 @@ def _staff(page: Any) -> Iterator[tuple[str, str]]:
         yield name, page.locator("td a").first.get_attribute("href") + rest
 
 
-@on_every_screen
-def test_an_account_fits_every_screen_without_a_serious_barrier(
-    open_page: Open, keep: Keep, width: int, dark: bool
-) -> None:
-    page = open_page(width=width, dark=dark)
+def test_an_account_fits_every_screen_without_a_serious_barrier(open_page: Open, keep: Keep) -> None:
+    page = open_page()
     page.goto("/sign-in")
     page.get_by_role("button", name="Lerato Mokoena").click()
     page.get_by_role("heading", name="Springbok Cycles").wait_for()
-    looked_at(page, keep, "account", width, dark)
+    looked_at(page, keep, "portal-account")
     page.locator("td a").first.click()
     page.get_by_role("heading", name="Order placed. Not paid yet.").wait_for()
-    looked_at(page, keep, "own-order", width, dark)
+    looked_at(page, keep, "portal-own-order")
     page.get_by_role("link", name="Pay R").click()
     page.get_by_role("heading", name=re.compile("^Pay order BB-")).wait_for()
-    looked_at(page, keep, "pay", width, dark)
+    looked_at(page, keep, "portal-pay")
 
 
 def _fill(page: Any, **typed: str) -> None:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.browser.conftest import Keep, Open, Served
-from tests.browser.screens import on_every_screen
+from tests.browser.looks import looked_at
 
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
@@ -427,14 +427,6 @@ ADMIN_PAGES = {
 }
 
 
-def looked_at(page: Any, keep: Keep, name: str, width: int, dark: bool) -> None:
-    """Kept for people to look at, and held to what every page must be."""
-    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
-    keep(page, f"travel-{name}-{width}-{'dark' if dark else 'light'}")
-    assert looks.barriers(page) == [], name
-    assert looks.overflow(page) <= 0, name
-
-
 def opened(page: Any, path: str) -> None:
     assert page.goto(HOME + path).status == 200, path
     if path == "" or path.startswith("?map"):
@@ -444,30 +436,24 @@ def opened(page: Any, path: str) -> None:
         page.locator("#card[data-ready=yes]").wait_for(timeout=PATIENT)
 
 
-@on_every_screen
-def test_a_travellers_pages_fit_every_screen_without_a_serious_barrier(
-    open_page: Open, keep: Keep, width: int, dark: bool
-) -> None:
-    page = open_page(MAYA, width=width, dark=dark)
+def test_a_travellers_pages_fit_every_screen_without_a_serious_barrier(open_page: Open, keep: Keep) -> None:
+    page = open_page(MAYA)
     for name, path in PAGES.items():
         opened(page, path)
-        looked_at(page, keep, name, width, dark)
+        looked_at(page, keep, f"travel-{name}")
     open_map(page)
     wait_saved(page)
     choose(page, "France")
     page.locator(".trips summary").click()
     page.evaluate("scrollTo(0, 0)")
-    looked_at(page, keep, "map-chosen", width, dark)
+    looked_at(page, keep, "travel-map-chosen")
 
 
-@on_every_screen
-def test_an_admins_pages_fit_every_screen_without_a_serious_barrier(
-    open_page: Open, keep: Keep, width: int, dark: bool
-) -> None:
-    page = open_page(INES, width=width, dark=dark)
+def test_an_admins_pages_fit_every_screen_without_a_serious_barrier(open_page: Open, keep: Keep) -> None:
+    page = open_page(INES)
     for name, path in ADMIN_PAGES.items():
         assert page.goto(HOME + path).status == 200, path
-        looked_at(page, keep, name, width, dark)
+        looked_at(page, keep, f"travel-{name}")
 
 
 # --- the map ---

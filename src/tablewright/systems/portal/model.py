@@ -184,6 +184,10 @@ class Redemption(Value):
     count: int = 0
 
 
+# Fields that every write changes: they are left out of audit entries.
+NOISE = frozenset(("version", "date_last_updated", "last_updated_by", "address_verified_at"))
+
+
 class AuditEntry(audit.AuditEntry, Value):
     """Who changed what, with the values before and after."""
 

@@ -19,6 +19,7 @@ from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
 from tablewright.kit.audit import differences
 from tablewright.systems.portal.design import ORDER_STATES, OVERRIDE, TENANT_STATES
 from tablewright.systems.portal.model import (
+    NOISE,
     Campaign,
     CampaignSnapshot,
     Order,
@@ -46,8 +47,6 @@ _CODE = re.compile(r"[A-Z0-9_]{3,32}")
 _ID = re.compile(r"[a-z]+_[0-9A-Za-z-]{4,64}")
 # The domain of erased tenants' addresses, which does not exist (RFC 6761). It is refused at checkout and in searches.
 ERASED_DOMAIN = "erased.invalid"
-# Fields that every write changes: they are left out of audit entries.
-NOISE = frozenset(("version", "date_last_updated", "last_updated_by", "address_verified_at"))
 
 
 def cents(amount: Decimal) -> Decimal:

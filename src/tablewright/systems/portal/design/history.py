@@ -8,8 +8,7 @@ from tablewright.systems.portal.design.base import PORTAL, SEVEN_YEARS
 from tablewright.systems.portal.design.campaigns import campaigns_table
 from tablewright.systems.portal.design.catalogue import products_table
 from tablewright.systems.portal.design.customers import tenants_table
-from tablewright.systems.portal.model import AuditEntry, Kind
-from tablewright.systems.portal.rules import NOISE
+from tablewright.systems.portal.model import NOISE, AuditEntry, Kind
 
 __all__ = ["audits"]
 
