@@ -18,7 +18,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # `make test WORKERS=3`: how many processes run tests; by default as many as there are cores.
 WORKERS ?= auto
-PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# Where tests keep their files: in memory where there is room for it, as they open thousands of stores and wait for each
+# sync of the disk. `make test TEST_FILES=/var/tmp` has them on a disk.
+TEST_FILES ?= $(shell [ -w /dev/shm ] && [ "$$(df -Pm /dev/shm | awk 'END { print $$4 }')" -gt 4000 ] && echo /dev/shm)
+PYTEST := $(if $(TEST_FILES),TMPDIR=$(TEST_FILES)) $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: run test tests quick lint types setup trees browser network redis clamd properties pictures geography check clean
 
