@@ -100,8 +100,6 @@ COMMANDS: tuple[Command | Group, ...] = (
     Command(
         "db copies restore", "Restore all tables of a daily copy into a new data directory or to an endpoint."
     ),
-    Command("db metrics", "Show the metrics of a table: capacity units, throttling, errors, latency, items."),
-    Command("db autoscaling", "Show or change the auto scaling of a table's provisioned capacity."),
     Group(
         "db stream",
         "Switch the stream of a table on or off, and follow its changes.",

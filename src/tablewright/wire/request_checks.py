@@ -19,7 +19,7 @@ from tablewright.engine import ServiceError
 from tablewright.engine.api.registry import STREAM_VERBS
 from tablewright.engine.limits import REQUEST_BYTES
 from tablewright.wire.content_encoding import TooLarge, Undecodable, decode
-from tablewright.wire.metrics import FIGURES, METRICS_PATH, TEXT, Metrics
+from tablewright.wire.metrics import METRICS_PATH, TEXT, Metrics
 from tablewright.wire.responses import AMZ_JSON, PLAIN_JSON
 from tablewright.wire.signature import Authority, path_of
 
@@ -109,16 +109,9 @@ class RequestChecks:
         return _NOT_FOUND
 
 
-def _figures(metrics: Metrics, url: bytes, headers: Headers) -> Accepted | Reply:
-    """All figures as text; those of one table take longer to read, and are read by another thread."""
+def _figures(metrics: Metrics, url: bytes, headers: Headers) -> Reply:
     refusal = metrics.refusal(url, headers)
-    if refusal is not None:
-        return _error(PLAIN_JSON, refusal)
-    try:
-        asked = metrics.asked(url)
-    except ServiceError as error:
-        return _error(PLAIN_JSON, error)
-    return Reply(200, TEXT, metrics.text()) if asked is None else (FIGURES, True, asked, PLAIN_JSON)
+    return Reply(200, TEXT, metrics.text()) if refusal is None else _error(PLAIN_JSON, refusal)
 
 
 def request_checks(

@@ -1,7 +1,7 @@
 """Autoscaling: provisioned units that follow consumption, as with Amazon's Application Auto Scaling.
 
 There it is a separate service with its own API; here it is a setting of a table or of a global index, made with
-UpdateTableReplicaAutoScaling, with `tablewright db autoscaling`, or in Python:
+UpdateTableReplicaAutoScaling, or in Python:
     engine.autoscaling.set("pets", kind="Read", target=70, least=5, most=100)
 Once a minute, after the metrics are written: two minutes in a row above the target raise the units until consumption is
 at the target again; fifteen minutes in a row, each with traffic, 20 points or more below the target lower them.
