@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +88,14 @@ def test_a_server_is_followed_until_ctrl_c_which_is_no_error(store: Path) -> Non
 
 def test_of_a_stream_that_was_switched_off_the_rest_is_told_and_then_it_ends(store: Path) -> None:
     with server_of(store) as url:
-        assert here("db", "stream", "off", "pets", "--endpoint", url, "--yes").code == 0
+        with HttpCall(url, "us-east-1", Credentials("any", "any")) as call:
+            call("UpdateTable", {"TableName": "pets", "StreamSpecification": {"StreamEnabled": False}})
         for begin, lines in (("start", 3), ("now", 0)):
             ran = here("db", "stream", "tail", "pets", "--endpoint", url, "--from", begin)
             assert (ran.code, len(ran.out.splitlines())) == (0, lines)
             assert ran.err == (
-                "tablewright: the stream of pets is disabled and was read to its end; enable it with "
-                f"`tablewright db stream on pets --endpoint {url}`\n"
+                "tablewright: the stream of pets is disabled and was read to its end; enable it with UpdateTable "
+                "(StreamSpecification)\n"
             )
         ran = here("db", "stream", "tail", "pets", "--endpoint", url, "--from", "start", "--limit", "3")
         assert (len(ran.out.splitlines()), ran.err) == (3, "")
@@ -130,44 +131,9 @@ def test_a_table_without_a_stream_is_a_misuse(tmp_path: Path) -> None:
         engine.call("CreateTable", PETS | {"StreamSpecification": {"StreamEnabled": False}})
     ran = here("db", "stream", "tail", "pets", "--data", tmp_path / "store")
     assert (ran.code, ran.out) == (2, "")
-    hint = f"tablewright db stream on pets --data {tmp_path / 'store'}"
-    assert ran.err == f"tablewright: pets has no stream; enable it with `{hint}`\n"
+    assert ran.err == "tablewright: pets has no stream; enable it with UpdateTable (StreamSpecification)\n"
     missing = here("db", "stream", "tail", "cats", "--data", tmp_path / "store")
     assert "ResourceNotFoundException" in missing.err
-
-
-@pytest.mark.parametrize("way", ["store", "server"])
-def test_a_stream_is_switched_on_and_off_from_the_terminal(tmp_path: Path, way: str) -> None:
-    store = tmp_path / "store"
-    with testing.engine(store) as engine:
-        engine.call("CreateTable", PETS | {"StreamSpecification": {"StreamEnabled": False}})
-    with ExitStack() as stack:
-        place = (
-            ["--data", str(store)]
-            if way == "store"
-            else ["--endpoint", stack.enter_context(server_of(store))]
-        )
-        on = ("db", "stream", "on", "pets", *place)
-        ran = here(*on, "--view", "KEYS_ONLY")
-        assert (ran.code, ran.err) == (0, "")
-        said, arn = ran.out.splitlines()
-        assert said == "pets has a stream, KEYS_ONLY"
-        assert ":table/pets/stream/" in arn
-        again = here(*on, "--view", "KEYS_ONLY")
-        assert (again.code, again.out) == (0, f"pets has a stream, KEYS_ONLY (already enabled)\n{arn}\n")
-        other = here(*on)
-        assert (other.code, other.out) == (2, "")
-        assert "view KEYS_ONLY; to use NEW_AND_OLD_IMAGES, disable it first" in other.err
-
-        off = ("db", "stream", "off", "pets", *place)
-        plan = here(*off)
-        assert (plan.code, plan.err) == (1, "tablewright: dry run; add --yes to apply\n")
-        assert "will disable the stream of pets (KEYS_ONLY)" in plan.out
-        assert here(*on, "--view", "KEYS_ONLY").out == again.out, "the plan has done nothing"
-        done = here(*off, "--yes")
-        assert (done.code, done.out.splitlines()[-1]) == (0, "disabled the stream of pets")
-        assert here(*off).out == "pets has no stream\n"
-        assert here(*on).code == 0
 
 
 # --- what it rests on ---

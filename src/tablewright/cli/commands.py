@@ -102,13 +102,11 @@ COMMANDS: tuple[Command | Group, ...] = (
     ),
     Group(
         "db stream",
-        "Switch the stream of a table on or off, and follow its changes.",
+        "Follow the changes of a table.",
         "tail pets --endpoint http://127.0.0.1:8000 --keys",
-        "on pets --data ./data",
+        "tail pets --data ./data --from start --images --json",
     ),
     Command("db stream tail", "Follow the changes of a table; keys and contents only on request."),
-    Command("db stream on", "Enable the stream of a table: its changes can be read for 24 hours."),
-    Command("db stream off", "Disable the stream of a table: later changes are not recorded in it."),
     Group(
         "db parked",
         "List, replay and discard changes that a consumer failed to process.",
@@ -140,18 +138,15 @@ COMMANDS: tuple[Command | Group, ...] = (
         "parental",
         "Manage the parental controls system.",
         "registry load --endpoint http://127.0.0.1:8000",
-        "registry list --data ./data",
+        "registry load our-apps.json --data ./data --plan --json",
     ),
     Group(
         "parental registry",
-        "Load and list the apps that parents can block.",
+        "Load the apps that parents can block.",
         "load --endpoint http://127.0.0.1:8000",
-        "list --data ./data",
+        "load our-apps.json --data ./data --plan --json",
     ),
     Command("parental registry load", "Load the shipped list of apps, or your own; edited apps are kept."),
-    Command(
-        "parental registry list", "List the apps that parents can block: category, domains, ports, origin."
-    ),
     Group(
         "people",
         "Manage the accounts of a server without demo sign-in.",

@@ -11,7 +11,6 @@ from typing import Any
 from tablewright.cli.argument_types import whole_number
 from tablewright.cli.db.stream_changes import changes, is_stream_on
 from tablewright.cli.format import as_line, moment, size
-from tablewright.cli.hints import command_hint
 from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.mapping import MappingMistake
@@ -23,6 +22,7 @@ the last change; a server is followed until Ctrl-C or until the stream is disabl
 tablewright db stream tail pets --endpoint http://127.0.0.1:8000 --keys
 tablewright db stream tail pets --data ./data --from start --images --json"""
 ERRORS = (MappingMistake,)
+ENABLE = "enable it with UpdateTable (StreamSpecification)"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,14 +58,12 @@ def run(given: argparse.Namespace, target: Target) -> int:
             shown = _shown(record, keys=given.keys, images=given.images)
             print(as_line(shown) if given.json else _line(shown), flush=True)
     except NoStream:
-        hint = f"`tablewright db stream on {given.table}`"
-        raise UsageError(f"{given.table} has no stream; enable it with {hint}") from None
+        raise UsageError(f"{given.table} has no stream; {ENABLE}") from None
     except KeyboardInterrupt:
         return 0
     if count != given.limit and not is_stream_on(target.call, given.table):
         print_message(
-            f"tablewright: the stream of {given.table} is disabled and was read to its end; enable it with "
-            f"`{command_hint(given, 'db', 'stream', 'on', given.table)}`"
+            f"tablewright: the stream of {given.table} is disabled and was read to its end; {ENABLE}"
         )
     return 0
 
