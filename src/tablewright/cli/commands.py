@@ -101,13 +101,6 @@ COMMANDS: tuple[Command | Group, ...] = (
         "db copies restore", "Restore all tables of a daily copy into a new data directory or to an endpoint."
     ),
     Group(
-        "db stream",
-        "Follow the changes of a table.",
-        "tail pets --endpoint http://127.0.0.1:8000 --keys",
-        "tail pets --data ./data --from start --images --json",
-    ),
-    Command("db stream tail", "Follow the changes of a table; keys and contents only on request."),
-    Group(
         "db parked",
         "List, replay and discard changes that a consumer failed to process.",
         "list --endpoint http://127.0.0.1:8000",
