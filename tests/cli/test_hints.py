@@ -43,7 +43,7 @@ SITUATIONS = [
     ("people list", "people add"),
     ("people add olga@example.com --role engineer", "people password"),
     ("people add olga@example.com", "people change"),
-    ("people close ada@example.com", "people list"),
+    ("people change ada@example.com --close", "people list"),
 ]
 
 

@@ -21,7 +21,7 @@ def test_the_version_is_printed() -> None:
     assert (ran.code, ran.out) == (0, f"tablewright {__version__}\n")
 
 
-EVERY = [(), *(entry.path for entry in COMMANDS)]
+EVERY = [(), *(entry.path for entry in COMMANDS if isinstance(entry, Command))]
 
 
 @pytest.mark.parametrize("command", EVERY, ids=" ".join)
@@ -45,8 +45,13 @@ def test_the_examples_of_a_command_can_be_given(
 
 
 @pytest.mark.parametrize("group", [entry for entry in COMMANDS if isinstance(entry, Group)], ids=str)
-def test_the_examples_of_a_group_are_of_its_own_commands(group: Group) -> None:
-    assert all(example.startswith(f"tablewright {group.words} ") for example in group.examples)
+def test_help_of_a_group_lists_its_commands(group: Group, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*group.path, "--help"])
+    listed = capsys.readouterr().out
+    below = [entry for entry in COMMANDS if entry.path[:-1] == group.path]
+    assert below
+    assert all(f"    {entry.path[-1]} " in listed for entry in below)
 
 
 def test_every_command_has_its_groups_and_its_file() -> None:

@@ -48,7 +48,6 @@ def _add_commands(parser: argparse.ArgumentParser, path: tuple[str, ...], asked:
         if asked[:1] != [word]:
             continue
         if isinstance(entry, Group):
-            child.epilog = _examples(entry.examples)
             _add_commands(child, entry.path, asked[1:])
         else:
             _add_options(child, entry)
