@@ -62,14 +62,6 @@ def test_every_command_has_its_groups_and_its_file() -> None:
     assert all(find_spec(f"tablewright.cli.{command.module}") for command in commands)
 
 
-def test_a_negative_value_is_told_to_be_wrong_not_to_be_missing(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["engine", "serve", "--ttl-lag", "-5"])
-    assert ended.value.code == 2
-    said = capsys.readouterr().err
-    assert "argument --ttl-lag: must be a number of seconds, 0 or more, got '-5'" in said
-
-
 def test_help_is_told_by_the_command_itself() -> None:
     assert tablewright("db", "verify", "--help").code == 0
 

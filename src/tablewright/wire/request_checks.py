@@ -98,7 +98,8 @@ class RequestChecks:
     def _not_a_call(self, method: bytes, url: bytes, headers: Headers) -> Accepted | Reply:
         if method == b"GET":
             if self.metrics is not None and url.partition(b"?")[0] == METRICS_PATH:
-                return _figures(self.metrics, url, headers)
+                refusal = self.metrics.refusal(url, headers)
+                return _error(PLAIN_JSON, refusal) if refusal else Reply(200, TEXT, self.metrics.text())
             if path_of(url) == b"/":
                 return Reply(200, b"text/plain", self.health)
             return _NOT_FOUND
@@ -107,11 +108,6 @@ class RequestChecks:
         if method == b"HEAD":
             return Reply(404, b"application/xml", b"")
         return _NOT_FOUND
-
-
-def _figures(metrics: Metrics, url: bytes, headers: Headers) -> Reply:
-    refusal = metrics.refusal(url, headers)
-    return Reply(200, TEXT, metrics.text()) if refusal is None else _error(PLAIN_JSON, refusal)
 
 
 def request_checks(

@@ -28,8 +28,6 @@ _PACKED = {".gz": "gzip", ".zst": "zstd"}
 _WRITTEN = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv"}
 # The definition of the exported table, written by `db export --to`.
 DEFINITION = "table.json"
-# Reports that imports of earlier versions wrote into the directory.
-_REPORTS = "aws-dynamodb/imports/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ def select_files(source: Path, prefix: str | None, form: str | None, packed: str
             f"the export in {started[-1].parent} is incomplete: {SUMMARY}, which is written last, is missing; export "
             f"again, or copy the missing files to {source}"
         )
-    return _files_with_items(source, [name for name in names if not name.startswith(_REPORTS)], form, packed)
+    return _files_with_items(source, names, form, packed)
 
 
 def _names(source: Path) -> list[str]:

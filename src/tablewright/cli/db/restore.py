@@ -32,8 +32,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--at", type=time_or_latest, metavar="TIME", help="a time in UTC, or `latest`: about five minutes ago"
     )
     parser.add_argument("--to", required=True, metavar="NEWTABLE", help="the table to create")
-    parser.add_argument("--no-indexes", action="store_true", help="do not restore the global indexes")
-    parser.add_argument("--no-wait", action="store_true", help="return without waiting for completion")
     add_target_options(parser)
 
 
@@ -49,14 +47,10 @@ def _restore(given: argparse.Namespace, target: Target) -> int:
     started = time.monotonic()
     summary, items = _start_or_find(given, target)
     print_message(f"restoring {given.to} from {_source_text(summary)}")
-    if given.no_wait and target.engine is None:
-        print(f"{given.to} is being restored")
-        return 0
     table = wait_for(
         f"restoring {given.to}",
         lambda: target.find_table(given.to),
         lambda seen: _progress(seen, items),
-        is_resumable=True,
     )
     if table is None:
         print(f"restoring {given.to} failed; the engine's log has the reason")
@@ -79,8 +73,6 @@ def _start_or_find(given: argparse.Namespace, target: Target) -> tuple[dict[str,
             raise UsageError(f"{given.to} already exists, {why}")
         return summary, None
     verb, request, items = _request(given, target)
-    if given.no_indexes:
-        request["GlobalSecondaryIndexOverride"] = []
     made = target.call(verb, {"TargetTableName": given.to, **request})["TableDescription"]
     return made["RestoreSummary"], items
 
