@@ -39,6 +39,7 @@ from benchmarks.runner import Part, argument_parser, print_progress, run_parts
 from benchmarks.verdict import Target
 
 from tablewright import Engine
+from tablewright.client import Call
 
 JOURNAL_SHARE, SWEEP_RATIO = 0.25, 3.0
 SWEEP_RATE, STREAM_RATE, BATCH = 1000, 5000, 25
@@ -388,7 +389,6 @@ def _batches() -> Iterator[bytes]:
 
 def follow(port: int) -> None:
     """In a process of its own: read the stream until nothing has come since our input was closed; print the lags."""
-    from tablewright.cli.db.stream_changes import changes
     from tablewright.client import Credentials, HttpCall
 
     lags: list[float] = []
@@ -411,11 +411,30 @@ def follow(port: int) -> None:
     with HttpCall(f"http://127.0.0.1:{port}", "us-east-1", Credentials("any", "any")) as line:
         print("ready", flush=True)
         with contextlib.suppress(AllRead):
-            for record in changes(line, "notes", from_now=False, follow=True, sleep=pause):
+            for record in _changes(line, "notes", pause):
                 # perf_counter is one clock for all processes of a Linux machine.
                 sent = float(record["dynamodb"]["NewImage"]["sent"]["N"])
                 lags.append((time.perf_counter() - sent) * 1000)
     print(json.dumps(lags), flush=True)
+
+
+def _changes(line: Call, name: str, pause: Callable[[float], None]) -> Iterator[dict[str, Any]]:
+    """The records of a table's stream, from its oldest; `pause` is called when there are none."""
+    from tablewright.mapping.consumer import shards
+
+    places: dict[str, str | None] = {}
+    while True:
+        for shard in shards.shards_of(line, name):
+            if shard.id not in places:
+                places[shard.id] = shards.shard_iterator(line, shard.stream, shard.id)
+        has_records = False
+        for id, place in places.items():
+            if place is not None:
+                page = shards.read_page(line, place, 1000)
+                places[id], has_records = page.next, has_records or bool(page.records)
+                yield from page.records
+        if not has_records:
+            pause(1.0)
 
 
 # --- the whole ---

@@ -29,7 +29,7 @@ MAKERS = {"serve --data", "engine serve --data", "serve --buckets", "engine serv
 ELSEWHERE = {"db import source", "db import --data", "db copies restore --data"}
 MAIL = ["--smtp", "smtp://a@127.0.0.1:9", "--mail-from", "a@example.com"]
 # Any text is right in these.
-OPAQUE = {"serve --smtp-password-file", "engine serve --metrics-token", "db metrics --metrics-token",
+OPAQUE = {"serve --smtp-password-file", "engine serve --metrics-token",
           "people password --password-file"}  # fmt: skip
 FILLED = {
     "REGION=URL": ["us-east-1=http://127.0.0.1:9"], "REGION": ["us-east-1"], "SYSTEM": ["travel"], "TABLE": ["pets"],
@@ -41,7 +41,6 @@ MORE = {
     "terraform": ["--environment", "prod", "--to", "{tmp}/out"], "policies": ["--environment", "prod"],
     "serve": ["--port", "0", "--no-dynamodb"],
     "engine serve": ["--port", "0"], "db copies restore": ["--data", "{tmp}/new"], "people change": ["--no-roles"],
-    "db metrics": ["--endpoint", "http://127.0.0.1:9"],
 }  # fmt: skip
 
 

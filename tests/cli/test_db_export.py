@@ -61,19 +61,12 @@ def test_an_export_of_a_store_is_in_the_services_layout_and_imports_as_the_same_
     assert left == [], "nothing of it stays in the store"
 
 
-def test_a_server_exports_to_a_bucket_of_its_own_and_imports_from_it(store: Path) -> None:
+def test_a_server_exports_to_a_bucket_of_its_own(store: Path) -> None:
     with server_of(store) as url:
         told = fine(
             here("db", "export", "pets", "--bucket", "kept", "--prefix", "p", "--endpoint", url, "--json")
         )
-        prefix = json.loads(told)["ExportManifest"].rpartition("/")[0]
-        told = fine(
-            here(
-                "db", "import", "--bucket", "kept", "--prefix", f"{prefix}/data/", "--like", "pets",
-                "--to", "pets-again", "--endpoint", url,
-            )
-        )  # fmt: skip
-        assert told.startswith("created pets-again: 3 items")
+        assert (store / "buckets" / "kept" / json.loads(told)["ExportManifest"]).is_file()
         assert "--bucket NAME" in refused(here("db", "export", "pets", "--to", "out", "--endpoint", url))
 
 

@@ -59,7 +59,7 @@ def test_somebody_is_added_listed_changed_closed_and_opened_again(store: Path) -
     roles = ("--role", "travel.admin", "--role", "engineer")
     assert people(store, "change", ADA, *roles)["roles"] == ["engineer", "travel.admin"]
     assert people(store, "change", ADA, "--no-roles", "--name", "Ada L.")["roles"] == []
-    assert people(store, "close", ADA)["closed"] is not None
+    assert people(store, "change", ADA, "--close")["closed"] is not None
     assert "closed" in here("people", "list", "--data", store).out
     again = people(store, "change", ADA, "--reopen")
     assert (again["closed"], again["name"], again["subject"]) == (None, "Ada L.", ada["subject"])
@@ -153,7 +153,7 @@ def test_a_pipe_without_a_password_changes_nothing(store: Path, monkeypatch: pyt
     [
         (("add", "ada"), "valid e-mail address"),
         (("add", "ada@example.com", "--role", "parental.boss"), "there are engineer, parental.operator"),
-        (("close", "bob@example.com"), "bob@example.com has no account"),
+        (("change", "bob@example.com", "--close"), "bob@example.com has no account"),
         (("password", "bob@example.com"), "bob@example.com has no account"),
         (("erase", "bob@example.com", "--yes"), "bob@example.com has no account"),
         (("change", "ada@example.com"), "nothing to change"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -65,57 +64,6 @@ def test_every_region_of_a_server_is_told() -> None:
         for region in (HERE, THERE):
             assert f'tablewright_item_count{{region="{region}",table="pets"}} 0\n' in text
         assert text.count("# TYPE tablewright_item_count gauge") == 1
-
-
-@pytest.mark.parametrize("authorization", [{}, {"Authorization": f"Bearer {TOKEN}"}])
-def test_figures_of_a_table_are_told_as_json(authorization: Mapping[str, str]) -> None:
-    keys = {ANNA.id: ANNA} if authorization else None
-    with (
-        Regions.open(home=HERE, also=[THERE], period=None) as regions,
-        serving(regions, credentials=keys, metrics_token=TOKEN) as url,
-    ):
-        for region in (HERE, THERE):
-            regions[region].call("CreateTable", PETS)
-            regions[region].call("PutItem", {"TableName": "pets", "Item": {"pk": {"S": region}}})
-        answer = asked(url, authorization, "/metrics?table=pets&hours=1")
-        assert answer.status == 200
-        assert answer.headers["content-type"] == "application/json"
-        units = [one for one in json.loads(answer.body) if one["metric"] == "ConsumedWriteCapacityUnits"]
-        assert [(one["region"], one["points"][0]["sum"]) for one in units] == [(HERE, 1.0), (THERE, 1.0)]
-        only = json.loads(asked(url, authorization, f"/metrics?table=pets&region={THERE}").body)
-        assert {one["region"] for one in only} == {THERE}
-
-
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("table=nobody", "Table: nobody not found"),
-        ("table=pets&hours=abc", "hours are 1 to 336, not abc"),
-        ("table=pets&hours=337", "hours are 1 to 336"),
-        ("table=pets&hours=" + "9" * 5000, "hours are 1 to 336"),
-        ("table=pets&region=mars", "this server is us-east-1, not mars"),
-        ("table=pets&minutes=3", "not with minutes"),
-    ],
-)
-def test_figures_that_cannot_be_told_are_refused(url: str, query: str, words: str) -> None:
-    answer = asked(url, path=f"/metrics?{query}")
-    assert answer.status == 400
-    assert words in answer.json["message"]
-
-
-def test_the_figures_of_a_table_are_guarded_as_all_are(url: str, locked_url: str) -> None:
-    path = "/metrics?table=pets"
-    assert asked(url, {"Host": "evil.example"}, path).json["__type"].endswith("AccessDeniedException")
-    assert asked(locked_url, path=path).status == 400
-    assert (
-        asked(locked_url, {"Authorization": f"Bearer {TOKEN}"}, path)
-        .json["__type"]
-        .endswith("NotFoundException")
-    )
-    posted = once(
-        url, request(None, {"table": "pets"}, headers={"X-Amz-Target": "DynamoDB_20120810.Figures"})
-    )
-    assert posted.json["__type"].endswith("UnknownOperationException")
 
 
 @pytest.mark.parametrize(

@@ -33,53 +33,26 @@ class Command(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Group(Entry):
-    """The first words that several commands share; its help ends with two examples of them."""
-
-    first: str
-    second: str
-
-    @property
-    def examples(self) -> tuple[str, str]:
-        return f"tablewright {self.words} {self.first}", f"tablewright {self.words} {self.second}"
+    """The first words that several commands share; its help lists them."""
 
 
 # In the order in which help lists them.
 COMMANDS: tuple[Command | Group, ...] = (
     Command("serve", "Run everything in one process, or one system: pages, APIs, the workbench, DynamoDB."),
     Command("cost", "Show what a design costs per month on DynamoDB, next to what its author stated."),
-    Group(
-        "engine",
-        "Serve the DynamoDB API, in one region or several.",
-        "serve",
-        "serve --host 0.0.0.0 --data /var/lib/tablewright --credentials keys.ini",
-    ),
+    Group("engine", "Serve the DynamoDB API, in one region or several."),
     Command(
         "engine serve", "Serve the DynamoDB HTTP API from a store on disk or from memory.", "engine_serve"
     ),
-    Group(
-        "dr",
-        "Rehearse disaster recovery with the regions of a store.",
-        "status",
-        "drill --orders 500 --workers 8 --json",
-    ),
+    Group("dr", "Rehearse disaster recovery with the regions of a store."),
     Command("dr status", "Show each table's replicas: writer, epoch, unreplicated writes."),
     Command("dr failover", "Make a region the writer of its tables and fence the previous writer."),
     Command("dr rejoin", "Copy the writer's items to a fenced region and list its unreplicated writes."),
     Command("dr drill", "Rehearse the loss of a region under load and report measured RTO and RPO."),
-    Group(
-        "db",
-        "Work with tables in a local store, on an endpoint or on AWS.",
-        "tables --data ./data",
-        "describe pets --endpoint http://127.0.0.1:8000",
-    ),
+    Group("db", "Work with tables in a local store, on an endpoint or on AWS."),
     Command("db tables", "List the tables with item counts, sizes and settings."),
     Command("db describe", "Describe a table: keys, indexes, sizes, stream, time to live, recovery, tags."),
-    Group(
-        "db backup",
-        "Create, list and delete backups of tables.",
-        "create pets --data ./data",
-        "list --data ./data",
-    ),
+    Group("db backup", "Create, list and delete backups of tables."),
     Command("db backup create", "Back up a table as it is now; the backup outlives the table."),
     Command("db backup list", "List the backups of one table or of all, including deleted tables."),
     Command("db backup delete", "Delete a backup permanently, by its name or ARN."),
@@ -90,33 +63,12 @@ COMMANDS: tuple[Command | Group, ...] = (
     Command(
         "db import", "Create a table from an export, from DynamoDB JSON lines or from CSV.", "db.import_"
     ),
-    Group(
-        "db copies",
-        "List and restore the daily copies that a server makes elsewhere.",
-        "list /mnt/other-disk",
-        "restore /mnt/other-disk --data ./data-again --yes",
-    ),
+    Group("db copies", "List and restore the daily copies that a server makes elsewhere."),
     Command("db copies list", "List the daily copies at a location (`serve --copies LOCATION`)."),
     Command(
         "db copies restore", "Restore all tables of a daily copy into a new data directory or to an endpoint."
     ),
-    Command("db metrics", "Show the metrics of a table: capacity units, throttling, errors, latency, items."),
-    Command("db autoscaling", "Show or change the auto scaling of a table's provisioned capacity."),
-    Group(
-        "db stream",
-        "Switch the stream of a table on or off, and follow its changes.",
-        "tail pets --endpoint http://127.0.0.1:8000 --keys",
-        "on pets --data ./data",
-    ),
-    Command("db stream tail", "Follow the changes of a table; keys and contents only on request."),
-    Command("db stream on", "Enable the stream of a table: its changes can be read for 24 hours."),
-    Command("db stream off", "Disable the stream of a table: later changes are not recorded in it."),
-    Group(
-        "db parked",
-        "List, replay and discard changes that a consumer failed to process.",
-        "list --endpoint http://127.0.0.1:8000",
-        "replay tenants mailer --endpoint http://127.0.0.1:8000",
-    ),
+    Group("db parked", "List, replay and discard changes that a consumer failed to process."),
     Command("db parked list", "List the changes that consumers have parked; keys only on request."),
     Command("db parked replay", "Make a consumer process parked changes again, in order per key."),
     Command("db parked discard", "Discard parked changes permanently, without processing them."),
@@ -124,12 +76,7 @@ COMMANDS: tuple[Command | Group, ...] = (
     Command("db verify", "Check every invariant of a store; print OK or each violation."),
     Command("terraform", "Write a design as Terraform: tables, backups, roles, alarms, budget."),
     Command("policies", "Print the IAM policies of a design, one per role, with least privilege."),
-    Group(
-        "migrate",
-        "Move a table to a new design: copy, follow changes, verify, switch, roll back.",
-        "plan skratch-visits-2 --data ./data",
-        "run skratch-visits-2 --data ./data",
-    ),
+    Group("migrate", "Move a table to a new design: copy, follow changes, verify, switch, roll back."),
     Command("migrate plan", "Plan a migration and show what it will do. Nothing is copied yet."),
     Command("migrate run", "Copy a table to its new design and apply its changes; resumable."),
     Command("migrate status", "Show each migration: phase, active table, until when it can be rolled back."),
@@ -138,32 +85,13 @@ COMMANDS: tuple[Command | Group, ...] = (
     Command("migrate rollback", "Switch back to the old table, with all writes made since the switch."),
     Command("migrate finish", "Finish a migration after its rollback period: delete the old table."),
     Command("migrate abandon", "Abandon a migration before the switch or after a rollback: delete the copy."),
-    Group(
-        "parental",
-        "Manage the parental controls system.",
-        "registry load --endpoint http://127.0.0.1:8000",
-        "registry list --data ./data",
-    ),
-    Group(
-        "parental registry",
-        "Load and list the apps that parents can block.",
-        "load --endpoint http://127.0.0.1:8000",
-        "list --data ./data",
-    ),
+    Group("parental", "Manage the parental controls system."),
+    Group("parental registry", "Load the apps that parents can block."),
     Command("parental registry load", "Load the shipped list of apps, or your own; edited apps are kept."),
-    Command(
-        "parental registry list", "List the apps that parents can block: category, domains, ports, origin."
-    ),
-    Group(
-        "people",
-        "Manage the accounts of a server without demo sign-in.",
-        'add ada@example.com --name "Ada" --data ./data',
-        "list --data ./data",
-    ),
+    Group("people", "Manage the accounts of a server without demo sign-in."),
     Command("people add", "Add an account; its owner signs in with a code sent by e-mail."),
     Command("people list", "List the accounts: addresses, names, roles, sign-in methods.", "people.list_"),
-    Command("people change", "Change an account's name or roles, reopen it, or end its sessions."),
+    Command("people change", "Change an account's name or roles, close or reopen it, or end its sessions."),
     Command("people password", "Set or remove an account's password; its sessions end."),
-    Command("people close", "Close an account: its sessions end and it cannot be used to sign in."),
     Command("people erase", "Erase an account permanently: address, name, roles and password."),
 )

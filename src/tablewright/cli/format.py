@@ -11,9 +11,8 @@ from typing import Any
 from tablewright.values import size_words as size
 
 __all__ = [
-    "as_json", "as_line", "as_pairs", "as_table", "chart", "count", "escape_unprintable", "moment", "plural", "size",
+    "as_json", "as_line", "as_pairs", "as_table", "count", "escape_unprintable", "moment", "plural", "size",
 ]  # fmt: skip
-_BARS = "▁▂▃▄▅▆▇█"
 
 
 def as_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -71,13 +70,3 @@ def plural(number: int, thing: str) -> str:
     if number == 1:
         return f"1 {thing}"
     return f"{count(number)} {thing[:-1] + 'ies' if thing.endswith('y') and thing[-2] not in 'aeiou' else thing + 's'}"
-
-
-def chart(values: Sequence[float]) -> str:
-    """Numbers as a row of bars, scaled to the largest; a space for zero."""
-    top = max(values, default=0.0)
-    if top <= 0:
-        return " " * len(values)
-    return "".join(
-        _BARS[min(int(value / top * len(_BARS)), len(_BARS) - 1)] if value > 0 else " " for value in values
-    )

@@ -6,7 +6,6 @@ Must hold: of all command modules only the one that the arguments name is import
 """
 
 import argparse
-import re
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -18,7 +17,7 @@ EXAMPLES = ("tablewright serve", "tablewright db verify ./data")
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The arguments, with the command's `run` and `errors`; exits after --help, --version or a usage error."""
-    return _parser(argv).parse_args(_join_negative_values(argv))
+    return _parser(argv).parse_args(argv)
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
@@ -48,7 +47,6 @@ def _add_commands(parser: argparse.ArgumentParser, path: tuple[str, ...], asked:
         if asked[:1] != [word]:
             continue
         if isinstance(entry, Group):
-            child.epilog = _examples(entry.examples)
             _add_commands(child, entry.path, asked[1:])
         else:
             _add_options(child, entry)
@@ -64,14 +62,3 @@ def _add_options(parser: argparse.ArgumentParser, command: Command) -> None:
 
 def _examples(lines: Sequence[str]) -> str:
     return "\n".join(["examples:", *(f"  {line}" for line in lines)])
-
-
-def _join_negative_values(argv: Sequence[str]) -> list[str]:
-    """Write `--delay -5s` as `--delay=-5s`; otherwise argparse takes -5s for an option, not for a wrong value."""
-    words: list[str] = []
-    for word in argv:
-        if words and words[-1].startswith("--") and "=" not in words[-1] and re.match(r"-\d", word):
-            words[-1] += f"={word}"
-        else:
-            words.append(word)
-    return words

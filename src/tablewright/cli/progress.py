@@ -109,13 +109,8 @@ def wait_for(
     fetch: Callable[[], State],
     progress_of: Callable[[State], Progress],
     sleep: Callable[[float], None] = time.sleep,
-    *,
-    is_resumable: bool = False,
 ) -> State:
-    """Fetch the job's state, first often, then every two seconds, until it is over; returns the last state.
-
-    `is_resumable`: running the same command again waits for the same job.
-    """
+    """Fetch the job's state, first often, then every two seconds, until it is over; returns the last state."""
     was_announced, total = False, None
     pause = SHORT
     try:
@@ -136,6 +131,5 @@ def wait_for(
                 sleep(pause)
                 pause = min(pause * 1.5, LONG)
     except KeyboardInterrupt:
-        more = "; run the same command again to wait for it" if is_resumable else ""
-        print_message(f"tablewright: {job} is not finished; it continues whenever its store is open{more}")
+        print_message(f"tablewright: {job} is not finished; it continues whenever its store is open")
         raise

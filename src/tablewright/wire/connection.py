@@ -15,7 +15,6 @@ from typing import NamedTuple, cast
 from tablewright.engine.read_budget import Bounded, ExceedsBudget
 from tablewright.wire.connection_budget import BODY, NOTHING, TURN, ConnectionBudget
 from tablewright.wire.group_writer import Outcome
-from tablewright.wire.metrics import FIGURES
 from tablewright.wire.request_checks import Headers, Reply
 from tablewright.wire.request_parser import RequestParser
 from tablewright.wire.response_writer import ResponseWriter, error_response
@@ -135,14 +134,10 @@ class Connection(asyncio.Protocol):
         verb, writes, request, self._content_type = accepted
         engine, writer = context.engine, context.writer
         if context.branches is not None:
-            # Who asks for figures may mean no region, or one that is elsewhere.
-            engine, writer = context.branches.get(region_of(url, headers), (engine, writer))
+            engine, writer = context.branches[region_of(url, headers)]
         if writes and not engine.only_reads(verb, request):
             self._is_busy = True
-            if verb == FIGURES:
-                context.slow_reads.add_figures(self._deliver, request)
-            else:
-                writer.add(self._deliver, verb, request)
+            writer.add(self._deliver, verb, request)
             return
         try:
             # A get reads one row: most requests are gets, and a bound for each would take a fiftieth of their time.

@@ -19,7 +19,7 @@ from tablewright.engine import ServiceError
 from tablewright.engine.api.registry import STREAM_VERBS
 from tablewright.engine.limits import REQUEST_BYTES
 from tablewright.wire.content_encoding import TooLarge, Undecodable, decode
-from tablewright.wire.metrics import FIGURES, METRICS_PATH, TEXT, Metrics
+from tablewright.wire.metrics import METRICS_PATH, TEXT, Metrics
 from tablewright.wire.responses import AMZ_JSON, PLAIN_JSON
 from tablewright.wire.signature import Authority, path_of
 
@@ -98,7 +98,8 @@ class RequestChecks:
     def _not_a_call(self, method: bytes, url: bytes, headers: Headers) -> Accepted | Reply:
         if method == b"GET":
             if self.metrics is not None and url.partition(b"?")[0] == METRICS_PATH:
-                return _figures(self.metrics, url, headers)
+                refusal = self.metrics.refusal(url, headers)
+                return _error(PLAIN_JSON, refusal) if refusal else Reply(200, TEXT, self.metrics.text())
             if path_of(url) == b"/":
                 return Reply(200, b"text/plain", self.health)
             return _NOT_FOUND
@@ -107,18 +108,6 @@ class RequestChecks:
         if method == b"HEAD":
             return Reply(404, b"application/xml", b"")
         return _NOT_FOUND
-
-
-def _figures(metrics: Metrics, url: bytes, headers: Headers) -> Accepted | Reply:
-    """All figures as text; those of one table take longer to read, and are read by another thread."""
-    refusal = metrics.refusal(url, headers)
-    if refusal is not None:
-        return _error(PLAIN_JSON, refusal)
-    try:
-        asked = metrics.asked(url)
-    except ServiceError as error:
-        return _error(PLAIN_JSON, error)
-    return Reply(200, TEXT, metrics.text()) if asked is None else (FIGURES, True, asked, PLAIN_JSON)
 
 
 def request_checks(

@@ -97,7 +97,7 @@ class Server:
         verbs = {verb: engine.writes(verb) for verb in engine.VERBS}
         loop = asyncio.get_running_loop()
         writers = {region: GroupWriter(one, loop) for region, one in engines.items()}
-        slow_reads = SlowReads(loop, engines)
+        slow_reads = SlowReads(loop)
         branches = {region: (engines[region], writers[region]) for region in engines}
         context = ServerContext(
             engine,

@@ -1,19 +1,17 @@
 """Slow reads, in threads beside the event loop: while one of them reads many items, short requests are answered.
 
-A table's figures are read here too, in a thread of their own. Must hold: a read whose connection is lost is not begun;
-its response is compressed here, not on the loop.
+Must hold: a read whose connection is lost is not begun; its response is compressed here, not on the loop.
 Elsewhere: which reads are slow (engine/read_budget.py), the order of responses on one connection (connection.py).
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from tablewright.engine import Engine
 from tablewright.engine.read_budget import Considerate
 from tablewright.wire.content_encoding import encode
-from tablewright.wire.metrics import FIGURES, figures_of
 
 # Two: one enormous read does not keep the others waiting. More would take processor time from the loop.
 THREADS = 2
@@ -26,16 +24,15 @@ class Encoded(NamedTuple):
     line: bytes
 
 
-Deliver = Callable[[str, Encoded | bytes | Exception], None]
+Deliver = Callable[[str, Encoded | Exception], None]
 
 
 class SlowReads:
-    """The threads of slow reads, and the one of figures."""
+    """The threads of slow reads."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, engines: Mapping[str, Engine]) -> None:
-        self._loop, self._engines = loop, engines
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
         self._reads = ThreadPoolExecutor(THREADS, "tablewright-reads")
-        self._figures = ThreadPoolExecutor(1, "tablewright-figures")
 
     def add(
         self,
@@ -55,17 +52,12 @@ class SlowReads:
 
         self._reads.submit(self._run, deliver, verb, read)
 
-    def add_figures(self, deliver: Deliver, request: dict[str, Any]) -> None:
-        """Read the figures of a table; `deliver` is called on the loop."""
-        self._figures.submit(self._run, deliver, FIGURES, lambda: figures_of(self._engines, request))
-
-    def _run(self, deliver: Deliver, verb: str, read: Callable[[], Encoded | bytes]) -> None:
+    def _run(self, deliver: Deliver, verb: str, read: Callable[[], Encoded]) -> None:
         try:
-            outcome: Encoded | bytes | Exception = read()
+            outcome: Encoded | Exception = read()
         except Exception as error:
             outcome = error
         self._loop.call_soon_threadsafe(deliver, verb, outcome)
 
     def close(self) -> None:
         self._reads.shutdown(cancel_futures=True)
-        self._figures.shutdown(cancel_futures=True)

@@ -20,6 +20,7 @@ from tests.engine.replicating import (
 from tests.engine.stream_reader import arn_of, read_all
 from tests.engine.stream_reader import names as record_names
 from tests.engine.tables import create_index, definition, found, item, keyed, names, put, records, transaction
+from tests.engine.throughput.test_autoscaling import scale
 
 from tablewright import Engine, ServiceError
 from tablewright.engine import Regions, RegionsMistake, verify_store
@@ -384,7 +385,7 @@ def test_provisioned_units_follow_if_writing_is_scaled(clock: Clock) -> None:
         )
         with pytest.raises(ServiceError, match="Table write capacity should"):
             home.call("UpdateTable", update("Create", THERE))
-        home.autoscaling.set("pets", kind="Write", least=1, most=100)
+        scale(home, kind="Write", least=1, most=100)
         home.call("UpdateTable", update("Create", THERE))
         regions.settle()
         home.call(

@@ -1,36 +1,22 @@
 """A store of an older format is brought up to date when it is opened, and loses nothing."""
 
-from datetime import timedelta
 from pathlib import Path
 
 import apsw
 import pytest
 from tests.engine.replicating import HERE, THERE
-from tests.engine.stepped_engine import SteppedEngine, small_steps
-from tests.engine.stream_reader import arn_of, enable, names, read_all
+from tests.engine.stepped_engine import SteppedEngine
 from tests.engine.tables import definition, found, put
 from tests.engine.tables import names as held
 
-from tablewright.engine import Regions, verify_store
+from tablewright.engine import Engine, NotAStore, Regions, verify_store
 from tablewright.engine.errors import ServiceError
 from tablewright.engine.replication.failover import failover, rejoin, unreplicated
 from tablewright.engine.replication.group import Copying, group_from
-from tablewright.engine.storage.schema import FORMAT
+from tablewright.engine.storage import schema
 from tablewright.engine.storage.sqlite import FILE
-from tablewright.testing import Clock
 
-FORMAT_1 = Path(__file__).parent / "stores" / "format1.sql"
-
-
-@pytest.fixture
-def old(store: Path) -> Path:
-    """A store that format 1 wrote: two tables, one of them with TTL and an index."""
-    store.mkdir()
-    connection = apsw.Connection(str(store / FILE))
-    connection.execute(FORMAT_1.read_text())
-    assert list(connection.execute("PRAGMA user_version")) == [(1,)]
-    connection.close()
-    return store
+STORES = Path(__file__).parent / "stores"
 
 
 def format_of(store: Path) -> int:
@@ -38,64 +24,6 @@ def format_of(store: Path) -> int:
     ((version,),) = connection.execute("PRAGMA user_version")
     connection.close()
     return int(version)
-
-
-def test_an_old_store_is_whole_after_it_was_opened(old: Path) -> None:
-    assert verify_store(old) == []
-    assert format_of(old) == FORMAT
-    assert verify_store(old) == []
-
-
-def test_its_items_are_there_and_those_with_a_time_expire(old: Path) -> None:
-    clock = Clock()
-    with SteppedEngine.stepped(old, world=clock.world()) as engine, small_steps(1):
-        assert held(engine) == ["future", "none", "past", "text"]
-        assert held(engine, "colour") == ["future", "past"]
-        assert found(engine, "rex", "plain") is not None
-        while engine.step():
-            assert engine.verify() == []
-        assert held(engine) == ["future", "none", "past", "text"]
-        engine.settle()
-        assert held(engine) == ["future", "none", "text"]
-        clock.move(timedelta(hours=2))
-        engine.settle()
-        assert held(engine) == ["none", "text"]
-        assert held(engine, table="plain") == ["rex"]
-        assert engine.verify() == []
-
-
-def test_it_may_be_written_to_before_its_times_are_listed(old: Path) -> None:
-    with SteppedEngine.stepped(old, world=Clock().world()) as engine:
-        engine.call("PutItem", put("past", until=1))
-        engine.call("PutItem", put("new", until=1_767_225_500))
-        assert engine.verify() == []
-        engine.settle()
-        assert held(engine) == ["future", "none", "past", "text"]
-        assert engine.verify() == []
-
-
-def test_its_tables_may_have_streams_and_indexes(old: Path) -> None:
-    with SteppedEngine.stepped(old, world=Clock().world()) as engine:
-        engine.call("UpdateTable", enable("plain"))
-        engine.call("PutItem", put("tom", "plain"))
-        assert names(read_all(engine, arn_of(engine, "plain"))) == [("INSERT", "tom")]
-        engine.settle()
-        assert engine.verify() == []
-
-
-def test_an_upgrade_that_was_cut_short_is_done_again(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Cut(Exception):
-        pass
-
-    def cut(*_: object) -> None:
-        raise Cut
-
-    with monkeypatch.context() as patched:
-        patched.setattr("tablewright.engine.storage.row_writer.RowWriter.create_index", cut)
-        with pytest.raises(Cut):
-            SteppedEngine.stepped(old)
-    assert format_of(old) == 1
-    assert verify_store(old) == []
 
 
 # --- format 3: no checksums ---
@@ -136,6 +64,25 @@ def test_a_store_without_checksums_is_read_as_it_is_and_gets_them_by_the_first_s
     assert None not in sums(unsummed)
 
 
+def test_an_upgrade_that_was_cut_short_is_done_again(unsummed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(schema, "FOURTH", schema.FOURTH + "CREATE TABLE journal(seq)")
+        with pytest.raises(apsw.SQLError):
+            SteppedEngine.stepped(unsummed)
+    assert format_of(unsummed) == 3
+    assert verify_store(unsummed) == []
+    assert format_of(unsummed) == schema.FORMAT
+
+
+def test_a_format_that_was_never_released_is_refused(unsummed: Path) -> None:
+    connection = apsw.Connection(str(unsummed / FILE))
+    connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    with pytest.raises(NotAStore, match="has format 2, of a version that was never released"):
+        Engine.open(unsummed)
+    assert format_of(unsummed) == 2
+
+
 def test_what_is_damaged_before_it_has_a_checksum_gets_none(unsummed: Path) -> None:
     connection = apsw.Connection(str(unsummed / FILE))
     connection.execute("UPDATE t1 SET size = size + 1")
@@ -170,7 +117,7 @@ def test_regions_that_an_earlier_release_wrote_open_with_their_roles(store: Path
     for name, directory in (("regions_home", store), ("regions_further", store / "regions" / THERE)):
         directory.mkdir(parents=True)
         connection = apsw.Connection(str(directory / FILE))
-        connection.execute((FORMAT_1.parent / f"{name}.sql").read_text())
+        connection.execute((STORES / f"{name}.sql").read_text())
         connection.close()
     assert verify_store(store) == []
     with Regions.open(store, home=HERE, also=[THERE], durability="relaxed", period=None) as regions:

@@ -15,7 +15,6 @@ tablewright db backup create pets --name before-the-move --endpoint http://127.0
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", help="the table name")
     parser.add_argument("--name", help="the name of the backup (default: the table name and the time)")
-    parser.add_argument("--no-wait", action="store_true", help="return without waiting for completion")
     add_target_options(parser, json="print the backup's description as JSON")
 
 
@@ -23,13 +22,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace, target: Target) -> int:
     name = given.name or f"{given.table}-{real_world().now():%Y%m%dT%H%M%SZ}"
     made = target.call("CreateBackup", {"TableName": given.table, "BackupName": name})["BackupDetails"]
-    # A local store is closed when this command ends, and would continue only when it is opened again.
-    if not given.no_wait or target.engine is not None:
-        made = wait_for(
-            f"backup {name}",
-            lambda: target.call("DescribeBackup", {"BackupArn": made["BackupArn"]}),
-            lambda seen: Progress(seen["BackupDescription"]["BackupDetails"]["BackupStatus"] != "CREATING"),
-        )["BackupDescription"]["BackupDetails"]
+    made = wait_for(
+        f"backup {name}",
+        lambda: target.call("DescribeBackup", {"BackupArn": made["BackupArn"]}),
+        lambda seen: Progress(seen["BackupDescription"]["BackupDetails"]["BackupStatus"] != "CREATING"),
+    )["BackupDescription"]["BackupDetails"]
     text = f"{made['BackupName']}  {made['BackupStatus']}  {size(made.get('BackupSizeBytes', 0))}"
     print_result(given, made, f"{text}\n{made['BackupArn']}")
-    return 0 if made["BackupStatus"] in ("AVAILABLE", "CREATING") else 1
+    return 0 if made["BackupStatus"] == "AVAILABLE" else 1

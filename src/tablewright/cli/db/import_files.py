@@ -1,15 +1,11 @@
-"""The files of an import: which files of a directory are used, their format, and how a store reads them.
+"""The files of an import: which files of a directory are used, and their format.
 
-A store reads from buckets, so the files are linked into a bucket of their own inside the store; an interrupted import
-then continues when the store is opened again.
 Must hold: the user's directory is not changed, and only the selected files are read.
 """
 
 import json
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +28,6 @@ _PACKED = {".gz": "gzip", ".zst": "zstd"}
 _WRITTEN = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv"}
 # The definition of the exported table, written by `db export --to`.
 DEFINITION = "table.json"
-# Reports that imports of earlier versions wrote into the directory.
-_REPORTS = "aws-dynamodb/imports/"
-LINK_PREFIX = "lent-for-import-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +63,7 @@ def select_files(source: Path, prefix: str | None, form: str | None, packed: str
             f"the export in {started[-1].parent} is incomplete: {SUMMARY}, which is written last, is missing; export "
             f"again, or copy the missing files to {source}"
         )
-    return _files_with_items(source, [name for name in names if not name.startswith(_REPORTS)], form, packed)
+    return _files_with_items(source, names, form, packed)
 
 
 def _names(source: Path) -> list[str]:
@@ -114,38 +107,6 @@ def _kind(name: str) -> tuple[str | None, str]:
 
 def _ending(name: str) -> str:
     return "".join(Path(name).suffixes[-2:]) or "no extension"
-
-
-# --- linking them into a store ---
-
-
-def link_bucket(root: Path, table: str) -> str:
-    """The bucket into which the files of a directory are linked for this table; the same each time."""
-    identity = f"{root.resolve()}\n{table}"
-    return f"{LINK_PREFIX}{blake2b(identity.encode(), digest_size=8).hexdigest()}"
-
-
-def link_files(buckets: Path, name: str, files: ImportFiles) -> None:
-    """Make a bucket of links to exactly these files."""
-    remove_links(buckets, name)
-    for one in files.names:
-        link = buckets / name / one
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to((files.root / one).resolve())
-
-
-def remove_links(buckets: Path, name: str) -> None:
-    """Delete the bucket of links; the files themselves stay."""
-    assert name.startswith(LINK_PREFIX), "only buckets of links are deleted"
-    shutil.rmtree(buckets / name, ignore_errors=True)
-
-
-def remove_stale_links(buckets: Path, but: Iterable[str]) -> None:
-    """Delete the buckets of imports that ended after their command was interrupted, except `but`."""
-    kept = set(but)
-    for one in buckets.glob(f"{LINK_PREFIX}*"):
-        if one.name not in kept:
-            remove_links(buckets, one.name)
 
 
 def describe_files(files: ImportFiles) -> str:

@@ -1,13 +1,11 @@
 """`tablewright db restore`: create a table from a backup, or from a table at a point in time.
 
-After an interruption the same command waits for the running restore.
-Must hold: nothing is overwritten; an existing table is refused unless this very restore is creating it. A table
-restored earlier from the same source is refused too, since it may have been changed since.
+After an interruption the same command waits for the restore that is running.
+Must hold: nothing is overwritten; an existing table is refused unless a restore is creating it.
 """
 
 import argparse
 import time
-from dataclasses import dataclass
 from typing import Any
 
 from tablewright.cli.argument_types import LATEST, time_or_latest
@@ -25,31 +23,6 @@ interrupted restore continues in the background; the same command waits for it.
 tablewright db restore --from before-the-move --to pets-again --data ./data
 tablewright db restore pets --at 2026-11-16T08:30:00Z --to pets-then --endpoint http://127.0.0.1:8000"""
 
-# The precision of DynamoDB's timestamps.
-MILLISECOND = 0.001
-DOES_NOT_OVERWRITE = "and a restore does not overwrite; name another table with --to"
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What is restored: the request, a description, the approximate item count, and its identity."""
-
-    verb: str
-    request: dict[str, Any]
-    text: str
-    items: int | None
-    arn: str
-    has_indexes: bool
-    at: float | None = None
-
-    def matches(self, summary: dict[str, Any]) -> bool:
-        """True if a running restore with this RestoreSummary is this one; `latest` matches any time."""
-        if self.verb == "RestoreTableFromBackup":
-            return bool(summary.get("SourceBackupArn") == self.arn)
-        if summary.get("SourceBackupArn") is not None or summary.get("SourceTableArn") != self.arn:
-            return False
-        return self.at is None or abs(float(summary["RestoreDateTime"]) - self.at) <= MILLISECOND
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", nargs="?", help="the table to restore, with --at")
@@ -59,8 +32,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--at", type=time_or_latest, metavar="TIME", help="a time in UTC, or `latest`: about five minutes ago"
     )
     parser.add_argument("--to", required=True, metavar="NEWTABLE", help="the table to create")
-    parser.add_argument("--no-indexes", action="store_true", help="do not restore the global indexes")
-    parser.add_argument("--no-wait", action="store_true", help="return without waiting for completion")
     add_target_options(parser)
 
 
@@ -73,18 +44,13 @@ def run(given: argparse.Namespace) -> int:
 
 @with_target
 def _restore(given: argparse.Namespace, target: Target) -> int:
-    source, started = _source(given, target), time.monotonic()
-    summary = _start_or_find(given, target, source)
-    if source.verb == "RestoreTableToPointInTime":
-        print_message(f"{given.to}: {given.table} as of {moment(summary['RestoreDateTime'])}")
-    if given.no_wait and target.engine is None:
-        print(f"{given.to} is being restored")
-        return 0
+    started = time.monotonic()
+    summary, items = _start_or_find(given, target)
+    print_message(f"restoring {given.to} from {_source_text(summary)}")
     table = wait_for(
         f"restoring {given.to}",
         lambda: target.find_table(given.to),
-        lambda seen: _progress(seen, source.items),
-        is_resumable=True,
+        lambda seen: _progress(seen, items),
     )
     if table is None:
         print(f"restoring {given.to} failed; the engine's log has the reason")
@@ -94,55 +60,36 @@ def _restore(given: argparse.Namespace, target: Target) -> int:
     return 0
 
 
-def _source(given: argparse.Namespace, target: Target) -> Source:
-    request: dict[str, Any] = {"TargetTableName": given.to}
-    if given.no_indexes:
-        request["GlobalSecondaryIndexOverride"] = []
+def _start_or_find(given: argparse.Namespace, target: Target) -> tuple[dict[str, Any], int | None]:
+    """The RestoreSummary of the new table, and about how many items it will have: started now, or found running."""
+    table = target.find_table(given.to)
+    if table is not None:
+        summary: dict[str, Any] = table.get("RestoreSummary") or {}
+        # A restore that continued when this process opened the store may be done by now.
+        opened = target.engine.found.get(given.to) if target.engine is not None else None
+        is_running = opened.status == "CREATING" if opened is not None else summary.get("RestoreInProgress")
+        if not is_running:
+            why = "and a restore does not overwrite; name another table with --to"
+            raise UsageError(f"{given.to} already exists, {why}")
+        return summary, None
+    verb, request, items = _request(given, target)
+    made = target.call(verb, {"TargetTableName": given.to, **request})["TableDescription"]
+    return made["RestoreSummary"], items
+
+
+def _request(given: argparse.Namespace, target: Target) -> tuple[str, dict[str, Any], int | None]:
+    """The verb and request of the restore, and about how many items the source has."""
     if given.backup is not None:
         arn = backup_arn(target.call, given.backup)
         description = target.call("DescribeBackup", {"BackupArn": arn})["BackupDescription"]
-        items = description["SourceTableDetails"].get("ItemCount")
-        request["BackupArn"] = arn
-        has_indexes = bool(description.get("SourceTableFeatureDetails", {}).get("GlobalSecondaryIndexes"))
-        return Source("RestoreTableFromBackup", request, f"the backup {arn}", items, arn, has_indexes)
-    table = target.describe_table(given.table)
-    request["SourceTableName"] = given.table
-    at = None if given.at == LATEST else given.at
-    request |= {"UseLatestRestorableTime": True} if at is None else {"RestoreDateTime": at}
-    text = f"{given.table} at {LATEST if at is None else moment(at)}"
-    has_indexes = bool(table.get("GlobalSecondaryIndexes"))
-    return Source(
-        "RestoreTableToPointInTime", request, text, table["ItemCount"], table["TableArn"], has_indexes, at
-    )
-
-
-def _start_or_find(given: argparse.Namespace, target: Target, source: Source) -> dict[str, Any]:
-    """The RestoreSummary of the table: started now, or by an earlier run of this command."""
-    table = target.find_table(given.to)
-    if table is None:
-        table = target.call(source.verb, source.request)["TableDescription"]
-        made: dict[str, Any] = table["RestoreSummary"]
-        return made
-    summary: dict[str, Any] | None = table.get("RestoreSummary")
-    if summary is None:
-        raise UsageError(f"{given.to} already exists, {DOES_NOT_OVERWRITE}")
-    made_from, another = _source_text(summary), "name another table with --to"
-    if not _is_under_way(target, given.to, summary):
-        since = f"restored earlier from {made_from} and possibly changed since"
-        raise UsageError(f"{given.to} already exists, {since}, {DOES_NOT_OVERWRITE}")
-    if not source.matches(summary):
-        raise UsageError(f"{given.to} is being restored from {made_from}, not from {source.text}; {another}")
-    if source.has_indexes and bool(table.get("GlobalSecondaryIndexes")) is given.no_indexes:
-        how = "with" if given.no_indexes else "without"
-        raise UsageError(f"{given.to} is being restored {how} its global indexes; {another}")
-    print_message(f"continuing the restore of {given.to} from {source.text} that an earlier command started")
-    return summary
-
-
-def _is_under_way(target: Target, name: str, summary: dict[str, Any]) -> bool:
-    """True if it is being restored, or was when the store was opened: the restore then continued, and may be done."""
-    found = target.engine.found.get(name) if target.engine is not None else None
-    return bool(summary["RestoreInProgress"]) or (found is not None and found.status == "CREATING")
+        return (
+            "RestoreTableFromBackup",
+            {"BackupArn": arn},
+            description["SourceTableDetails"].get("ItemCount"),
+        )
+    at = {"UseLatestRestorableTime": True} if given.at == LATEST else {"RestoreDateTime": given.at}
+    items = target.describe_table(given.table)["ItemCount"]
+    return "RestoreTableToPointInTime", {"SourceTableName": given.table, **at}, items
 
 
 def _source_text(summary: dict[str, Any]) -> str:

@@ -6,12 +6,13 @@ from pathlib import Path
 from tablewright.cli.files import read_text
 from tablewright.cli.format import escape_unprintable, plural
 from tablewright.cli.output import UsageError, add_yes_option, confirm_plan, print_result
-from tablewright.cli.parental.registry import open_registry
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.edge.errors import BadRequest
-from tablewright.mapping import MappingMistake
+from tablewright.mapping import Db, MappingMistake
+from tablewright.systems.parental.design import PARENTAL, apps_table
 from tablewright.systems.parental.model import App
 from tablewright.systems.parental.policy.registry import EDITED, Loaded, Registry, apps_in, shipped_apps
+from tablewright.systems.parental.repository import Repository
 from tablewright.world import real_world
 
 EXAMPLES = """Apps edited by an operator are overwritten only with --force and --yes; without --yes the plan is
@@ -38,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 @with_target
 def run(given: argparse.Namespace, target: Target) -> int:
-    registry = open_registry(target)
+    registry = _open_registry(target)
     apps = _apps(given)
     plan = registry.plan(force=given.force, shipped=apps)
     overwritten = _overwritten(registry, plan) if given.force else ()
@@ -50,6 +51,18 @@ def run(given: argparse.Namespace, target: Target) -> int:
     else:
         _print(given, registry.load(force=given.force, shipped=apps), overwritten, "")
     return 0
+
+
+def _open_registry(target: Target) -> Registry:
+    """The registry of apps in the target's tables."""
+    db = Db(target.call, PARENTAL)
+    name = db.physical(apps_table.table.name)
+    if target.find_table(name) is None:  # not created: another target may have been meant
+        raise UsageError(
+            f"table {name} does not exist in {target.name}: parental controls have not been started there; "
+            "`tablewright serve` creates it"
+        )
+    return Registry(Repository(db, db.world))
 
 
 def _apps(given: argparse.Namespace) -> list[App]:

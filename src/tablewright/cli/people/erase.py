@@ -7,7 +7,7 @@ from tablewright.cli.output import add_yes_option, confirm_plan, print_result
 from tablewright.cli.people import accounts as people
 
 EXAMPLES = """Sessions end with the next request. The person's data in the systems stays, without an owner: let them
-erase it there first. Backups of the store are not changed. `tablewright people close` can be undone.
+erase it there first. Backups of the store are not changed. `tablewright people change --close` can be undone.
 
 tablewright people erase ada@example.com --data ./data
 tablewright people erase ada@example.com --data ./data --yes"""

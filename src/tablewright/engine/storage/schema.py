@@ -11,7 +11,8 @@ FORMAT = 4
 # "TbWr": identifies the file as a store of this program.
 APPLICATION = 0x54625772
 
-FIRST = """
+# Format 3. Tables, their items and the journal.
+ITEMS = """
 CREATE TABLE tables(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
 CREATE TABLE counts(owner TEXT PRIMARY KEY, items INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE tokens(token TEXT PRIMARY KEY, at INTEGER NOT NULL, body BLOB NOT NULL, answer BLOB NOT NULL)
@@ -31,7 +32,6 @@ CREATE TABLE shards(id INTEGER PRIMARY KEY AUTOINCREMENT, stream INTEGER NOT NUL
     records INTEGER NOT NULL, counted INTEGER NOT NULL);
 CREATE INDEX shards_by_stream ON shards(stream);
 """
-# Format 3: snapshots, transfers, metrics, replicas.
 # Snapshots of tables: checkpoints and backups (history/store.py).
 HISTORY = """
 CREATE TABLE chunks(hash BLOB PRIMARY KEY, body BLOB NOT NULL);
@@ -77,7 +77,7 @@ REPLICAS = """
 CREATE TABLE replica_marks(owner INTEGER NOT NULL, region TEXT NOT NULL, number INTEGER NOT NULL, heard BLOB,
     pruned INTEGER NOT NULL, PRIMARY KEY(owner, region)) WITHOUT ROWID;
 """
-THIRD = HISTORY + TRANSFERS + METRICS + REPLICAS
+THIRD = ITEMS + STREAMS + HISTORY + TRANSFERS + METRICS + REPLICAS
 # Format 4: checksums of items (a column of their tables, row_writer.py) and of journal rows; NULL in rows that an
 # earlier version wrote. And the passes of the scrub (verify/scrub.py).
 CHECKSUMS = """
@@ -89,4 +89,4 @@ CREATE TABLE scrubs(id INTEGER PRIMARY KEY AUTOINCREMENT, begun INTEGER NOT NULL
 """
 FOURTH = CHECKSUMS + SCRUBS
 # The names of these tables; all others belong to tables of users.
-TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", FIRST + STREAMS + THIRD + FOURTH))
+TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", THIRD + FOURTH))

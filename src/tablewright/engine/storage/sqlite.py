@@ -20,7 +20,7 @@ import apsw
 from tablewright.engine.background import forks
 from tablewright.engine.storage import schema
 from tablewright.engine.storage.row_writer import RowWriter
-from tablewright.engine.storage.rows import RowReader, table_name
+from tablewright.engine.storage.rows import RowReader
 from tablewright.engine.storage.schema import FORMAT
 from tablewright.private_files import private_directory, private_file, tighten
 
@@ -360,8 +360,10 @@ def _prepare(connection: apsw.Connection, file: str) -> None:
         raise NotAStore(
             f"{file} has format {version}; this program knows formats up to {FORMAT}: use a newer one"
         )
+    elif version == 3:
+        _in_one_transaction(connection, _upgrade_from_3)
     elif version < FORMAT:
-        _in_one_transaction(connection, _UPGRADES[version])
+        raise NotAStore(f"{file} has format {version}, of a version that was never released")
 
 
 def _in_one_transaction(connection: apsw.Connection, work: Callable[[apsw.Connection], None]) -> None:
@@ -377,34 +379,8 @@ def _in_one_transaction(connection: apsw.Connection, work: Callable[[apsw.Connec
 
 
 def _create(connection: apsw.Connection) -> None:
-    connection.execute(schema.FIRST + schema.STREAMS + schema.THIRD + schema.FOURTH)
+    connection.execute(schema.THIRD + schema.FOURTH)
     connection.execute(f"PRAGMA application_id = {schema.APPLICATION}")
-
-
-def _upgrade_from_1(connection: apsw.Connection) -> None:
-    """Format 1 had no streams, and of TTL only the setting: the expiry lists are still to be backfilled."""
-    connection.execute(schema.STREAMS)
-    expiring = list(
-        connection.execute(
-            "SELECT id, CAST(body AS TEXT) ->> '$.next_index' FROM tables "
-            "WHERE CAST(body AS TEXT) ->> '$.ttl_attribute' IS NOT NULL"
-        )
-    )
-    for table, index in expiring:
-        RowWriter(connection).create_index(table, index)
-        ((last,),) = connection.execute(f"SELECT coalesce(max(id), 0) FROM {table_name(table)}")
-        connection.execute(
-            "UPDATE tables SET body = CAST(json_set(CAST(body AS TEXT), '$.next_index', ?, '$.ttl_index', ?, "
-            "'$.ttl_backfill', json_array(0, ?)) AS BLOB) WHERE id = ?",
-            (index + 1, index, last, table),
-        )
-    _upgrade_from_2(connection)
-
-
-def _upgrade_from_2(connection: apsw.Connection) -> None:
-    """Format 2 had no snapshots, transfers, metrics or replicas."""
-    connection.execute(schema.THIRD)
-    _upgrade_from_3(connection)
 
 
 def _upgrade_from_3(connection: apsw.Connection) -> None:
@@ -413,9 +389,6 @@ def _upgrade_from_3(connection: apsw.Connection) -> None:
     for (name,) in list(connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")):
         if re.fullmatch(r"t\d+", name):
             connection.execute(f"ALTER TABLE {name} ADD COLUMN sum INTEGER")
-
-
-_UPGRADES = {1: _upgrade_from_1, 2: _upgrade_from_2, 3: _upgrade_from_3}
 
 
 def exists(path: str | Path) -> bool:

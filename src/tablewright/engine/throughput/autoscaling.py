@@ -1,8 +1,7 @@
 """Autoscaling: provisioned units that follow consumption, as with Amazon's Application Auto Scaling.
 
 There it is a separate service with its own API; here it is a setting of a table or of a global index, made with
-UpdateTableReplicaAutoScaling, with `tablewright db autoscaling`, or in Python:
-    engine.autoscaling.set("pets", kind="Read", target=70, least=5, most=100)
+UpdateTableReplicaAutoScaling.
 Once a minute, after the metrics are written: two minutes in a row above the target raise the units until consumption is
 at the target again; fifteen minutes in a row, each with traffic, 20 points or more below the target lower them.
 Must hold: units stay between least and most; they are lowered only as often as the service allows (four times a day,
@@ -32,15 +31,7 @@ from tablewright.engine.metrics.store import (
     points_of,
 )
 from tablewright.engine.storage.rows import RowReader
-from tablewright.engine.throughput.autoscaling_settings import (
-    UNIT_KINDS,
-    change,
-    scaled,
-    setting_key,
-    settings_here,
-    wrong_setting,
-)
-from tablewright.engine.throughput.token_buckets import UnitKind
+from tablewright.engine.throughput.autoscaling_settings import scaled, setting_key
 from tablewright.engine.transaction import WriteTransaction
 
 HIGH_MINUTES = 2
@@ -50,56 +41,11 @@ LOW_POINTS = 20.0
 _CONSUMED = {"Read": CONSUMED_READ, "Write": CONSUMED_WRITE}
 
 
-class CannotScale(ValueError):
-    """A target of autoscaling that is out of range, or whose table or index does not exist."""
-
-
 class Autoscaling:
-    """The settings of an open engine; each is stored until it is removed."""
+    """The autoscaling of an open engine."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-
-    def set(
-        self,
-        table: str,
-        *,
-        kind: UnitKind,
-        index: str = "",
-        target: float = 70.0,
-        least: int = 1,
-        most: int = 40_000,
-    ) -> None:
-        """Keep consumption at `target` percent of the provisioned units, with `least` to `most` units."""
-        if kind not in UNIT_KINDS:
-            raise CannotScale(f"kind is Read or Write, not {kind!r}")
-        wrong = wrong_setting(target, least, most)
-        if wrong is not None:
-            raise CannotScale(wrong)
-
-        # Raised after the transaction: in it, an error that is not the service's would count as an internal error.
-        def save(txn: WriteTransaction) -> bool:
-            is_scaled = scaled(txn.tables, table, index) is not None
-            if is_scaled:
-                known = settings_here(txn.rows, txn.tables[table]).get(setting_key(kind, index), [])
-                _save_target(txn, table, kind, index, [target, least, most, *known[3:]])
-            return is_scaled
-
-        if not self._session.write(save):
-            name = f"index {index} of table {table}" if index else f"table {table}"
-            raise CannotScale(f"there is no {name} with provisioned units")
-
-    def remove(self, table: str, *, kind: UnitKind, index: str = "") -> bool:
-        """Stop scaling; the units stay as they are. False if nothing was set."""
-
-        def forget(txn: WriteTransaction) -> bool:
-            found = txn.tables.get(table)
-            is_set = found is not None and setting_key(kind, index) in settings_here(txn.rows, found)
-            if is_set:
-                _save_target(txn, table, kind, index, None)
-            return is_set
-
-        return self._session.write(forget)
 
     def settings(self) -> list[ScalingTarget]:
         return self._session.read(lambda txn: all_scaling(txn.rows))
@@ -135,14 +81,6 @@ def _is_time(
         return not details.get("DisableScaleIn") and (last is None or now - last >= pause)
     pause, last = details.get("ScaleOutCooldown", 0), now_set.increased
     return have < setting.least or last is None or now - last >= pause
-
-
-def _save_target(txn: WriteTransaction, table: str, kind: str, index: str, one: list[Any] | None) -> None:
-    """Save a setting: of read units in this region, of write units in all regions that share them."""
-    found, here = txn.tables[table], txn.place.region
-    others = [] if found.replicas is None or kind == "Read" else found.replicas.readers
-    regions = [here, *(other.region for other in others)]
-    change(txn, found, {region: {setting_key(kind, index): one} for region in regions})
 
 
 def _wanted(

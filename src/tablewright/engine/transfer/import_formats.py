@@ -13,8 +13,7 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, TypeAlias
 
@@ -166,19 +165,6 @@ class ObjectReader:
         if held:
             self.line = begin
             raise Unreadable('a quoted field does not end: each " in a field is written as ""')
-
-
-def lines_of(stream: BinaryIO, form: ImportFormat, places: Iterable[int]) -> dict[int, int]:
-    """The lines on which these records of an object begin, for error messages. Closes the stream."""
-    wanted = set(places)
-    found: dict[int, int] = {}
-    with closing(ObjectReader(stream, form)) as source:
-        is_over = not wanted
-        while not is_over:
-            page = source.page(1, RECORD_BYTES)
-            found |= {read.place: source.line for read in page.parsed if read.place in wanted}
-            is_over = page.is_last or len(found) == len(wanted)
-    return found
 
 
 def _unreadable(reason: Unreadable) -> Records:

@@ -6,6 +6,7 @@ each item in the journal and a number for each item collection, not the keys of 
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,9 +18,8 @@ from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import HASH_SPACE, item_key, partition_of
 from tablewright.engine.storage import schema
 from tablewright.engine.storage.checksum import crc32
-from tablewright.engine.storage.read_only import open_read_only
 from tablewright.engine.storage.rows import ROWS_PRUNED, TABLES_EVER, RowReader, index_name, table_name
-from tablewright.engine.storage.sqlite import NotAStore, StoreInUse, exists, stores_below
+from tablewright.engine.storage.sqlite import NotAStore, Storage, StoreInUse, exists, stores_below
 from tablewright.engine.streams import store as streams_store
 from tablewright.engine.streams.shards import shard_name
 from tablewright.engine.streams.store import Shard, Stream
@@ -59,10 +59,10 @@ def verify_store(path: str | Path) -> list[str]:
 def _verify_one(path: str | Path, marks: list[TableMark], region: str | None = None) -> list[str]:
     """The errors of one store; if there are none, how far it has read other regions is added to `marks`."""
     try:
-        with open_read_only(path) as rows:
-            broken = mistakes(rows, region)
+        with closing(Storage(path, "relaxed")) as storage:
+            broken = mistakes(storage.writes, region)
             if not broken:
-                marks += table_marks(rows, load(rows).values())
+                marks += table_marks(storage.writes, load(storage.writes).values())
             return broken
     except (NotAStore, StoreInUse, OSError):
         raise

@@ -1,4 +1,4 @@
-"""`tablewright db import` into a store that does not exist yet, and from local files to a server."""
+"""`tablewright db import` into a store that does not exist yet, and to a server; and what is written again."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from tests.cli.command import here
 from tests.cli.stores import server_of
 from tests.cli.test_db_import import exported, files, fine, lines, refused, scanned, store, tables, tree
 
-from tablewright.cli.db import import_upload
+from tablewright.cli.db import import_items
 from tablewright.cli.db.import_files import select_files
-from tablewright.cli.db.import_outcome import ImportJob
 from tablewright.cli.target import Target
 from tablewright.client import Call, CallRefused, embedded
 from tablewright.engine import verify_store
@@ -145,7 +144,8 @@ def test_an_import_that_was_cut_off_says_so_and_is_finished_by_the_same_command(
     words = ("db", "import", files, "--to", "people", "--keys", "id:S", "--endpoint")
     with an_engine() as engine, serving(engine) as url:
         with monkeypatch.context() as patched:
-            patched.setattr(import_upload, "_write", cut_after(1))
+            patched.setattr(import_items, "GROUP", 25)
+            patched.setattr(import_items, "_write", cut_after(1))
             ran = here(*words, url)
         assert ran.code == 2
         assert "people is not complete: 25 items were written. Run the same command again" in ran.err
@@ -161,7 +161,7 @@ def test_an_import_that_was_cut_off_says_so_and_is_finished_by_the_same_command(
 
 def cut_after(batches: int) -> Any:
     """Writing that breaks off after so many batches."""
-    write, left = import_upload._write, [batches]
+    write, left = import_items._write, [batches]
 
     def cut(*given: Any) -> None:
         if not left[0]:
@@ -185,16 +185,29 @@ def test_what_only_the_server_refuses_is_told_by_its_line(files: Path) -> None:
         return answer
 
     with an_engine() as engine:
-        table: Any = {
-            "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
-            "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
-            "BillingMode": "PAY_PER_REQUEST",
-        }
-        done = uploaded(picky(embedded(engine)), files, table)
+        done = imported(Target(picky(embedded(engine)), "here"), files)
         assert engine.call("Scan", {"TableName": "people"})["Count"] == 29
     assert (done.written, [(one.line, one.reason) for one in done.refused]) == (29, [(8, "no p7 here")])
 
 
-def uploaded(call: Call, files: Path, table: dict[str, Any]) -> import_upload.Upload:
-    job = ImportJob("mark", "", "json", "none", table, 1000, None, select_files(files, None, None, None))
-    return import_upload.upload(Namespace(to="people", delimiter=None), Target(call, "here"), job)
+def imported(target: Target, files: Path) -> import_items.Imported:
+    table: Any = {
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+    given = Namespace(source=files, to="people", delimiter=None)
+    return import_items.import_items(given, target, select_files(files, None, None, None), table)
+
+
+@pytest.mark.parametrize("way", ["store", "server"])
+def test_of_two_items_with_one_key_the_later_one_is_kept(files: Path, way: str) -> None:
+    said = [{"id": {"S": f"p{number % 20}"}, "n": {"N": str(number)}} for number in range(90)]
+    (files / "people.jsonl").write_text(lines(*said))
+    with an_engine() as engine:
+        target = Target(embedded(engine), "here", engine if way == "store" else None)
+        assert imported(target, files).written == 90
+        found = engine.call("Scan", {"TableName": "people"})["Items"]
+    assert {one["id"]["S"]: one["n"]["N"] for one in found} == {
+        f"p{number % 20}": str(number) for number in range(70, 90)
+    }
