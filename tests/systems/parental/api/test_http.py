@@ -460,6 +460,7 @@ def test_a_child_is_paused_and_moved_to_another_clock_by_its_family(at: Place, a
 
 
 def test_the_registry_is_read_by_everybody_and_written_by_operators(at: Place, api: Api) -> None:
+    at.parental.registry.load()
     answer = api.get("/apps", by=ANNA)
     assert len(given(answer)) > 100
     same = api.get("/apps", by=ANNA, headers={"If-None-Match": answer.headers["ETag"]})
