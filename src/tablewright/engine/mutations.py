@@ -42,6 +42,7 @@ from tablewright.expressions import (
 )
 from tablewright.expressions.nodes import Add, Set
 from tablewright.values import Item, admit, admit_item, item_size, resized
+from tablewright.values.codec import name_size
 
 # From the stored item and its size to the item that takes its place and its size; None for no item.
 Transform: TypeAlias = Callable[[Item | None, int], tuple[Item | None, int]]
@@ -172,6 +173,8 @@ def _read_update(request: Request, given: Any) -> Update | None:
     old = request.get("AttributeUpdates")
     if old is None:
         return None
+    for name in old:
+        name_size(name)
     return attribute_updates(
         {
             name: {m: admit(c)[0] if m == "Value" else c for m, c in one.items() if c is not None}

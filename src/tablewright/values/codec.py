@@ -59,7 +59,7 @@ def _admit_members(members: Item, depth: int, overhead: int) -> tuple[Item, int]
     changed: Item | None = None
     for name, value in members.items():
         if not plain:
-            size += _name_size(name)
+            size += name_size(name)
         # Most attributes are plain texts or numbers: this is `admit` for them without the call.
         if type(value) is dict and len(value) == 1:
             if "S" in value:
@@ -206,7 +206,8 @@ def _binary(content: Any) -> tuple[str, int]:
     return b64encode(raw).decode(), len(raw)
 
 
-def _name_size(name: str) -> int:
+def name_size(name: str) -> int:
+    """The bytes of an attribute name; refuses one that no item can have."""
     if not name:
         raise BadValue(EMPTY_NAME)
     size = len(name) if name.isascii() else len(_utf8(name))

@@ -30,6 +30,7 @@ from tablewright.expressions import (
     projection,
 )
 from tablewright.values import BadValue, Item, Value, admit, admit_item, size_of
+from tablewright.values.codec import name_size
 
 _PLACEHOLDER_KEYS = {
     "ExpressionAttributeNames": re.compile(r"#[A-Za-z0-9_]+"),
@@ -178,9 +179,10 @@ def read_filter(request: Request, given: Placeholders, legacy: str) -> Condition
 
 
 def admit_conditions(conditions: Mapping[str, Any]) -> dict[str, Any]:
-    """Legacy conditions with validated values."""
+    """Legacy conditions with validated names and values."""
     admitted = {}
     for name, one in conditions.items():
+        name_size(name)
         one = {member: content for member, content in one.items() if content is not None}
         if "Value" in one:
             one["Value"] = admit(one["Value"])[0]
@@ -199,6 +201,7 @@ def read_paths(request: Request, given: Placeholders) -> tuple[Path, ...] | None
     if names is None:
         return None
     for place, name in enumerate(names):
+        name_size(name)
         if name in names[:place]:
             raise invalid_parameter(f"Duplicate value in attribute name: {name}")
     return tuple((name,) for name in names)

@@ -21,6 +21,7 @@ from tablewright.engine.api.shapes import Answer, Request, Whole
 from tablewright.engine.catalog import KeySchema
 from tablewright.engine.errors import invalid
 from tablewright.engine.keys import partition_bytes, plan_range, position, segment_range
+from tablewright.engine.limits import GLOBAL_HASH_KEYS, GLOBAL_RANGE_KEYS
 from tablewright.engine.range_read import (
     answer,
     check_select,
@@ -42,6 +43,7 @@ from tablewright.expressions import (
     plan_keys,
     top_level_names,
 )
+from tablewright.expressions.legacy import TWO_CONDITIONS
 
 
 @read_verb(
@@ -68,11 +70,7 @@ from tablewright.expressions import (
     required=("TableName",),
 )
 def query(txn: ReadTransaction, request: Request) -> Answer:
-    refuse_mixing(
-        request,
-        ("KeyConditionExpression", "FilterExpression", "ProjectionExpression"),
-        ("KeyConditions", "QueryFilter", "ConditionalOperator", "AttributesToGet"),
-    )
+    _refuse_mixing(request)
     given = placeholders(request, ("FilterExpression", "KeyConditionExpression"), ("ProjectionExpression",))
     if request.get("ExclusiveStartKey") is not None:
         admit_key(request["ExclusiveStartKey"])
@@ -87,6 +85,8 @@ def query(txn: ReadTransaction, request: Request) -> Answer:
     )
     index = find_index(table, request)
     schema = table.schema if index is None else index.schema
+    if len(tests) > 2 and len(schema.names) <= 2 and request.get("KeyConditions") is not None:
+        raise invalid(TWO_CONDITIONS)
     plan = plan_keys(tests, schema.hash, schema.range, table.types)
     _refuse_key_filter(schema, keep)
     view = view_of(table, index, request, keep, paths)
@@ -104,6 +104,14 @@ def query(txn: ReadTransaction, request: Request) -> Answer:
     return answer(view, page, request)
 
 
+def _refuse_mixing(request: Request) -> None:
+    legacy = ["QueryFilter", "ConditionalOperator", "AttributesToGet"]
+    # KeyConditions may stand beside a filter or a projection of either style.
+    if request.get("KeyConditionExpression") is not None:
+        legacy.append("KeyConditions")
+    refuse_mixing(request, ("KeyConditionExpression", "FilterExpression", "ProjectionExpression"), legacy)
+
+
 def _read_tests(request: Request, given: Placeholders) -> tuple[KeyTest, ...]:
     text = request.get("KeyConditionExpression")
     if text is not None:
@@ -113,7 +121,9 @@ def _read_tests(request: Request, given: Placeholders) -> tuple[KeyTest, ...]:
         raise invalid(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
         )
-    return key_conditions(admit_conditions(old))
+    # Only a global index can have more key attributes than two.
+    most = 2 if request.get("IndexName") is None else GLOBAL_HASH_KEYS + GLOBAL_RANGE_KEYS
+    return key_conditions(admit_conditions(old), most)
 
 
 def _refuse_key_filter(schema: KeySchema, keep: Condition | None) -> None:
