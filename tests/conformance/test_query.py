@@ -196,8 +196,19 @@ def test_a_table_without_sort_key_has_partitions_of_one(
 ) -> None:
     item = {"pk": {"S": key()}, "n": {"N": "1"}}
     answered("PutItem", {"TableName": hash_table, "Item": item})
-    answer = answered("Query", query(hash_table, item["pk"]))
-    assert answer == {"Items": [item], "Count": 1, "ScannedCount": 1}
+    for page in ({}, {"Limit": 1}, {"ScanIndexForward": False}):
+        answer = answered("Query", query(hash_table, item["pk"], **page))
+        assert answer == {"Items": [item], "Count": 1, "ScannedCount": 1}
+
+
+def test_a_query_of_a_table_without_sort_key_cannot_be_continued(
+    answered: Answered, refused: Refused, hash_table: str, key: NewKey
+) -> None:
+    item = {"pk": {"S": key()}}
+    answered("PutItem", {"TableName": hash_table, "Item": item})
+    asked = query(hash_table, item["pk"], ExclusiveStartKey=item)
+    expected = "The query can return at most one row and cannot be restarted"
+    assert refused("Query", asked) == ("ValidationException", expected)
 
 
 # ---------------------------------------------------------------- pages

@@ -128,7 +128,8 @@ class Engine:
 
     def call(self, verb: str, request: Request) -> dict[str, Any]:
         """The response to a request, both in the wire's JSON form; refusals are raised as ServiceError."""
-        answer: dict[str, Any] = orjson.loads(self.answer(verb, request))
+        text = self.answer(verb, request)
+        answer: dict[str, Any] = orjson.loads(text) if text else {}
         return answer
 
     def answer(self, verb: str, request: Request, effort: ReadBudget | None = None) -> bytes:

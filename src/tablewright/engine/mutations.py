@@ -187,12 +187,10 @@ def _updated(table: Table, key: Item, change: Update | None, alone: bool) -> Tra
     def transform(old: Item | None, old_size: int) -> tuple[Item | None, int]:
         if old is None and change is not None and not _creates(change):
             return None, 0
-        new = old or {}
+        # Of an item that it creates, an update can read the key.
+        new = key if old is None else old
         if change is not None:
-            # An item that does not exist has no attributes to read, not even its key.
-            new = apply(change, new)
-        if old is None:
-            new = key | new
+            new = apply(change, new, is_new=old is None)
         size = item_size(new) if old is None else resized(old, old_size, new)
         if size > ITEM_BYTES or (alone and change is not None and _gauged(size, key, change) > ITEM_BYTES):
             raise ItemMistake(UPDATE_TOO_LARGE)

@@ -116,8 +116,12 @@ def view_of(
     request: Request,
     keep: Condition | None,
     paths: tuple[Path, ...] | None,
+    scans: bool = False,
 ) -> View:
-    """The view of a request; refuses attributes that the index cannot return."""
+    """The view of a request; refuses attributes that the index cannot return.
+
+    To the filter of a Scan, unlike that of a Query, attributes that the index does not project are absent.
+    """
     select = request.get("Select")
     view = View(
         table, index, keep, paths, select == "COUNT", bool(request.get("ConsistentRead")), fetches=False
@@ -128,7 +132,7 @@ def view_of(
     if names is None:
         return view
     missing = _missing(names, top_level_names(paths) if paths is not None else ())
-    filtered = _missing(names, top_level_names(keep) if keep is not None else ())
+    filtered = _missing(names, top_level_names(keep) if keep is not None and not scans else ())
     if index.local:
         every = select == "ALL_ATTRIBUTES"
         return replace(view, fetches=bool(every or missing or filtered), shows_fetched=bool(every or missing))

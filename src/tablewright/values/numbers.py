@@ -116,8 +116,16 @@ def sort_key(text: str) -> bytes:
 
 
 def add(left: str, right: str) -> str:
-    return canonical(str(_EXACT.add(Decimal(left), Decimal(right))))
+    return _result(_EXACT.add(Decimal(left), Decimal(right)))
 
 
 def subtract(left: str, right: str) -> str:
-    return canonical(str(_EXACT.subtract(Decimal(left), Decimal(right))))
+    return _result(_EXACT.subtract(Decimal(left), Decimal(right)))
+
+
+def _result(number: Decimal) -> str:
+    try:
+        return canonical(str(number))
+    except BadNumber as bad:
+        # The service calls a result with too many digits (1E50 + 1) an overflow.
+        raise BadNumber(TOO_LARGE if str(bad) == TOO_PRECISE else str(bad)) from None

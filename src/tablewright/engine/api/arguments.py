@@ -277,7 +277,11 @@ def _bad_key_value(table: Table, item: Item) -> ServiceError:
                 "One or more parameter values are not valid. The AttributeValue for a key attribute "
                 f"cannot contain an empty {empty_kind(item[name])} value. Key: {name}"
             )
-    if size_of(item[names[0]]) > HASH_KEY_BYTES:
+    return _long_key(HASH_KEY_BYTES if size_of(item[names[0]]) > HASH_KEY_BYTES else RANGE_KEY_BYTES)
+
+
+def _long_key(most_bytes: int) -> ServiceError:
+    if most_bytes == HASH_KEY_BYTES:
         return invalid_parameter(
             f"Size of hashkey has exceeded the maximum size limit of{HASH_KEY_BYTES} bytes"
         )
@@ -308,7 +312,7 @@ def refuse_bad_index_keys(table: Table, old: Item | None, new: Item, by_update: 
         if not content:
             raise _empty_index_key(empty_kind(value), key.index, key.attribute, by_update)
         if len(content) * 4 > key.most_bytes and size_of(value) > key.most_bytes:
-            raise invalid_parameter("Size limit exceeded")
+            raise _long_key(key.most_bytes)
 
 
 def _empty_index_key(kind: str | None, index: str, attribute: str, by_update: bool) -> ServiceError:

@@ -96,11 +96,15 @@ def query(txn: ReadTransaction, request: Request) -> Answer:
     if start is not None:
         place = position(table, index, start)
         _refuse_outside(schema, plan, start, low <= place < high)
+        if index is None and not schema.range:
+            raise invalid("The query can return at most one row and cannot be restarted")
         low, high = (low, place) if backward else (place + b"\0", high)
     limit = request.get("Limit")
     txn.check_throughput(table, index, low)
     page = read_page(txn, view, low, high, backward, None if limit is None else int(limit))
     spend(txn, view, page, "Query", low)
+    if page.last is not None and index is None and not schema.range:
+        page.last = None  # nothing can follow the one item of its key
     return answer(view, page, request)
 
 
@@ -185,7 +189,7 @@ def scan(txn: ReadTransaction, request: Request) -> Answer:
         table, request, lambda: (*(paths_in(keep) if keep is not None else ()), *(paths or ()))
     )
     index = find_index(table, request)
-    view = view_of(table, index, request, keep, paths)
+    view = view_of(table, index, request, keep, paths, scans=True)
     start = start_key(table, index, request)
     if start is not None:
         place = position(table, index, start)
