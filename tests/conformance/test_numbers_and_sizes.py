@@ -67,7 +67,7 @@ def test_a_number_comes_back_in_its_one_spelling(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", NOT_A_NUMBER),
+        ("", f"{NOT_A_NUMBER}: "),
         *((text, f"{NOT_A_NUMBER}: {text}") for text in ("abc", " 5", "5 ", "1 0", "--5", "1e", "1_0")),
         *(
             (text, f"{NOT_A_NUMBER}: {text}")

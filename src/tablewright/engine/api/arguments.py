@@ -7,12 +7,13 @@ without the item before the item is read: that is the service's order of checks.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-from tablewright.engine.api.shapes import Request
+from tablewright.engine.api.shapes import COUNTED, Request
 from tablewright.engine.catalog import Catalog, Table
 from tablewright.engine.errors import (
     ItemMistake,
+    Reworded,
     ServiceError,
     invalid,
     invalid_parameter,
@@ -21,6 +22,7 @@ from tablewright.engine.errors import (
 from tablewright.engine.keys import possible_key
 from tablewright.engine.limits import HASH_KEY_BYTES, PLACEHOLDER_BYTES, PLACEHOLDERS_BYTES, RANGE_KEY_BYTES
 from tablewright.expressions import (
+    BadExpression,
     Condition,
     Path,
     Placeholders,
@@ -36,6 +38,8 @@ _PLACEHOLDER_KEYS = {
     "ExpressionAttributeNames": re.compile(r"#[A-Za-z0-9_]+"),
     "ExpressionAttributeValues": re.compile(r":[A-Za-z0-9_]+"),
 }
+
+Parsed = TypeVar("Parsed")
 
 INVALID = "One or more parameter values were invalid: "
 NO_MATCH = "The provided key element does not match the schema"
@@ -63,6 +67,24 @@ def known_table(tables: Catalog, name: str) -> Table:
 def table_name(name: str) -> str:
     """The name in an ARN, or the name itself."""
     return name.rpartition("table/")[2] if name.startswith("arn:") else name
+
+
+# --- wording ---
+
+
+def current_text(mistake: BadValue | BadExpression | ServiceError) -> str:
+    """The text of a refusal in verbs that the service has reworded in 2026."""
+    if isinstance(mistake, BadValue | Reworded):
+        return mistake.current
+    return mistake.message if isinstance(mistake, ServiceError) else str(mistake)
+
+
+def counted(parse: Callable[[Request], Parsed], request: Request) -> Parsed:
+    """What `parse` returns; its refusals begin with the number of errors, as those of writes of one item do."""
+    try:
+        return parse(request)
+    except (BadValue, BadExpression, ServiceError) as mistake:
+        raise invalid(COUNTED + current_text(mistake)) from None
 
 
 # --- placeholders ---
@@ -96,10 +118,8 @@ def placeholders(request: Request, valued: Sequence[str], others: Sequence[str] 
     if values is not None:
         if not used:
             verb = "is" if len(valued) == 1 else "are"
-            raise invalid(
-                "ExpressionAttributeValues can only be specified when using expressions: "
-                f"{' and '.join(valued)} {verb} null"
-            )
+            rule = "ExpressionAttributeValues can only be specified when using expressions"
+            raise Reworded(f"{rule}: {' and '.join(valued)} {verb} null", rule)
         values = _admit_values(values)
     return Placeholders(names, values)
 
@@ -135,7 +155,8 @@ def _admit_values(values: Mapping[str, Value]) -> dict[str, Value]:
         try:
             admitted[key], size = admit(value)
         except BadValue as bad:
-            raise invalid(f"ExpressionAttributeValues contains invalid value: {bad} for key {key}") from None
+            wrapped = f"ExpressionAttributeValues contains invalid value: {bad} for key {key}"
+            raise Reworded(wrapped, bad.current) from None
         total += len(key) + size
     if total > PLACEHOLDERS_BYTES:
         raise invalid("ExpressionAttributeValues exceeds max size")

@@ -17,7 +17,7 @@ from tablewright.engine.api.arguments import (
     refuse_nested_keys,
 )
 from tablewright.engine.api.operation import read_verb
-from tablewright.engine.api.shapes import Answer, Request, Whole
+from tablewright.engine.api.shapes import Answer, Request, Whole, Wording
 from tablewright.engine.catalog import KeySchema
 from tablewright.engine.errors import invalid
 from tablewright.engine.keys import partition_bytes, plan_range, position, segment_range
@@ -68,6 +68,7 @@ from tablewright.expressions.legacy import TWO_CONDITIONS
         "ExpressionAttributeValues": common.ATTRIBUTES,
     },
     required=("TableName",),
+    wording=Wording(counts=False),
 )
 def query(txn: ReadTransaction, request: Request) -> Answer:
     _refuse_mixing(request)
