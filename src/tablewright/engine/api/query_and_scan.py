@@ -109,12 +109,14 @@ def query(txn: ReadTransaction, request: Request) -> Answer:
     return answer(view, page, request)
 
 
+_EXPRESSIONS = ("KeyConditionExpression", "FilterExpression", "ProjectionExpression")
+_LEGACY = ("KeyConditions", "QueryFilter", "ConditionalOperator", "AttributesToGet")
+
+
 def _refuse_mixing(request: Request) -> None:
-    legacy = ["QueryFilter", "ConditionalOperator", "AttributesToGet"]
     # KeyConditions may stand beside a filter or a projection of either style.
-    if request.get("KeyConditionExpression") is not None:
-        legacy.append("KeyConditions")
-    refuse_mixing(request, ("KeyConditionExpression", "FilterExpression", "ProjectionExpression"), legacy)
+    beside_keys = request.get("KeyConditionExpression") is not None
+    refuse_mixing(request, _EXPRESSIONS, _LEGACY if beside_keys else _LEGACY[1:])
 
 
 def _read_tests(request: Request, given: Placeholders) -> tuple[KeyTest, ...]:
