@@ -18,7 +18,14 @@ import orjson
 
 from tablewright.engine.errors import invalid, not_supported, serialization
 from tablewright.values import BadValue, admit
-from tablewright.values.codec import wrong_list, wrong_map, wrong_scalar, wrong_structure, wrong_value
+from tablewright.values.codec import (
+    NOT_UTF8,
+    wrong_list,
+    wrong_map,
+    wrong_scalar,
+    wrong_structure,
+    wrong_value,
+)
 
 Request: TypeAlias = dict[str, Any]
 Answer: TypeAlias = dict[str, Any]
@@ -322,7 +329,7 @@ def _violations(
         elif is_newer and isinstance(shape, Text) and shape.restated:
             yield _restated(shape)
         elif is_newer and isinstance(shape, MapOf):
-            yield f"Value '{orjson.dumps(content).decode()}' at '{path}' failed to satisfy constraint: {constraint}"
+            yield f"Value '{_json(content)}' at '{path}' failed to satisfy constraint: {constraint}"
         else:
             yield f"Value '{_java(shape, content)}' at '{path}' failed to satisfy constraint: {constraint}"
     for place, plain_place, member, value in _members(shape, content, path, plain_path):
@@ -330,6 +337,13 @@ def _violations(
             yield f"Value null at '{place}' failed to satisfy constraint: Member must not be null"
         else:
             yield from _violations(member, value, place, plain_place, is_newer)
+
+
+def _json(content: Any) -> str:
+    try:
+        return orjson.dumps(content).decode()
+    except orjson.JSONEncodeError:
+        raise serialization(NOT_UTF8) from None
 
 
 def _members(shape: Shape, content: Any, path: str, plain: str) -> Iterator[tuple[str, str, Shape, Any]]:
