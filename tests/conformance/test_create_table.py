@@ -67,10 +67,7 @@ def detected(*violations: str) -> str:
 def test_a_table_needs_a_name(refused: Refused) -> None:
     code, message = refused("CreateTable", {**HASH_TABLE, **ON_DEMAND})
     assert code == "ValidationException"
-    assert message in (
-        "The parameter 'TableName' is required but was not present in the request",
-        detected(violation("null", "tableName", "Member must not be null")),
-    )
+    assert message == "The parameter 'TableName' is required but was not present in the request"
 
 
 @pytest.mark.parametrize(
@@ -411,6 +408,14 @@ FIRST = {
     "an unused definition before the projection": (
         definition("abc", GlobalSecondaryIndexes=[with_keys("gsi", "b HASH")]),
         "Some AttributeDefinitions are not used. AttributeDefinitions: [",
+    ),
+    "an attribute twice in one local index before an unused definition": (
+        definition("abc", ("a", "b"), LocalSecondaryIndexes=[index("lsi", ("a", "a"), "ALL")]),
+        "Both the Hash Key and the Range Key element in the KeySchema have the same name",
+    ),
+    "an attribute twice in one global index before an unused definition": (
+        definition("abc", GlobalSecondaryIndexes=[index("gsi", ("b", "b"), "ALL")]),
+        "Both the Hash Key and the Range Key element in the KeySchema have the same name",
     ),
     "constraints before throughput": (
         definition(BillingMode=None, KeySchema=schema("a INVALID")),

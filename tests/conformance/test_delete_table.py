@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from tests.conformance.talk import Answered, Json, Line, NewTable, Refused
+from tests.conformance.talk import COMP_TABLE, Answered, Json, Line, NewTable, Refused
 
 
 def gone(line: Line, table: str) -> bool:
@@ -43,6 +43,14 @@ def test_the_answer_describes_the_table_that_goes(answered: Answered, new_table:
     assert description["TableStatus"] == "DELETING"
     assert description["TableId"] == before["TableId"]
     assert description["TableArn"] == before["TableArn"]
+
+
+def test_the_answer_no_longer_shows_keys_indexes_and_birth(answered: Answered, new_table: NewTable) -> None:
+    table = new_table(**COMP_TABLE)
+    description = answered("DeleteTable", {"TableName": table})["TableDescription"]
+    gone = {"CreationDateTime", "KeySchema", "AttributeDefinitions"}
+    assert description.keys().isdisjoint(gone | {"LocalSecondaryIndexes", "GlobalSecondaryIndexes"})
+    assert description["ProvisionedThroughput"]["ReadCapacityUnits"] == 0
 
 
 def test_a_deleted_table_can_no_longer_be_described_listed_read_or_written(

@@ -316,8 +316,12 @@ KEY_CONDITION = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues
         ("Query", {"AttributesToGet": ["a"], **KEY_CONDITION}, "AttributesToGet", "KeyConditionExpression"),
         (
             "Query",
-            {"KeyConditions": {"pk": EQUALS_A}, "FilterExpression": "attribute_exists(a)"},
-            "KeyConditions",
+            {
+                "KeyConditions": {"pk": EQUALS_A},
+                "AttributesToGet": ["a"],
+                "FilterExpression": "attribute_exists(a)",
+            },
+            "AttributesToGet",
             "FilterExpression",
         ),
         (

@@ -136,6 +136,49 @@ def test_attributes_to_get_are_named_once_and_at_least_once(
     )
 
 
+EMPTY = "Empty attribute name"
+LONG = "Attribute name is too large, must be at most 65535 bytes"
+LONG_NAME = "n" * 65536
+
+
+@pytest.mark.parametrize(("name", "message"), [("", EMPTY), (LONG_NAME, LONG)], ids=["empty", "64 KB"])
+def test_a_name_no_attribute_can_have_is_refused_and_not_stored(
+    refused: Refused, answered: Answered, hash_table: str, key: NewKey, name: str, message: str
+) -> None:
+    where = {"pk": {"S": key()}}
+    place = {"TableName": hash_table, "Key": where}
+    there = {"ComparisonOperator": "NOT_NULL"}
+    for verb, members in (
+        ("UpdateItem", {**place, "AttributeUpdates": {name: {"Value": {"S": "x"}}}}),
+        ("UpdateItem", {**place, "AttributeUpdates": {name: {"Action": "DELETE"}}}),
+        ("UpdateItem", {**place, "Expected": {name: {"Exists": False}}}),
+        ("DeleteItem", {**place, "Expected": {name: {"Exists": False}}}),
+        ("PutItem", {"TableName": hash_table, "Item": where, "Expected": {name: {"Exists": False}}}),
+        ("Scan", {"TableName": hash_table, "ScanFilter": {name: there}}),
+        (
+            "Query",
+            {
+                "TableName": hash_table,
+                "KeyConditions": {"pk": compare("EQ", where["pk"])},
+                "QueryFilter": {name: there},
+            },
+        ),
+    ):
+        assert refused(verb, members) == ("ValidationException", message), verb
+    assert answered("GetItem", place) == {}
+
+
+def test_an_empty_name_is_no_attribute_to_get(refused: Refused, hash_table: str, key: NewKey) -> None:
+    where = {"pk": {"S": key()}}
+    keys = {"Keys": [where], "AttributesToGet": [""]}
+    for verb, members in (
+        ("GetItem", {"TableName": hash_table, "Key": where, "AttributesToGet": ["pk", ""]}),
+        ("Scan", {"TableName": hash_table, "AttributesToGet": [""]}),
+        ("BatchGetItem", {"RequestItems": {hash_table: keys}}),
+    ):
+        assert refused(verb, members) == ("ValidationException", EMPTY), verb
+
+
 @pytest.fixture(scope="module")
 def partition(answered: Answered, comp_table: str) -> Json:
     own: Json = {"S": "k-legacy-key-conditions"}

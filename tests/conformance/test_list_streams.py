@@ -65,6 +65,19 @@ def test_pages_follow_one_another_without_gap_or_repetition(
 
 
 @pytest.mark.parametrize(
+    "arn",
+    [
+        "x" * 40,
+        "arn:aws:dynamodb:us-east-1:000000000000:table/pets",
+        "arn:aws:dynamodb:us-east-1:000000000000:table/pets/index/stream-by-name",
+    ],
+)
+def test_a_start_that_is_no_stream_is_refused(streams: Any, arn: str) -> None:
+    code, words = refusal(streams.list_streams, ExclusiveStartStreamArn=arn)
+    assert (code, words) == ("ValidationException", "Invalid StreamArn")
+
+
+@pytest.mark.parametrize(
     ("request_", "words"),
     [
         (

@@ -67,7 +67,7 @@ def test_a_number_comes_back_in_its_one_spelling(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", NOT_A_NUMBER),
+        ("", f"{NOT_A_NUMBER}: "),
         *((text, f"{NOT_A_NUMBER}: {text}") for text in ("abc", " 5", "5 ", "1 0", "--5", "1e", "1_0")),
         *(
             (text, f"{NOT_A_NUMBER}: {text}")
@@ -121,8 +121,9 @@ def test_arithmetic_is_exact(
 @pytest.mark.parametrize(
     ("stored", "added", "message"),
     [
-        ("1e37", "0.1", TOO_MANY_DIGITS),
-        ("1e125", "1e-130", TOO_MANY_DIGITS),
+        ("1e50", "1", OVERFLOW),
+        ("1e37", "0.1", OVERFLOW),
+        ("1e125", "1e-130", OVERFLOW),
         ("9e125", "9e125", OVERFLOW),
         ("-9e125", "-9e125", OVERFLOW),
     ],

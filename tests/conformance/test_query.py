@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.conformance.talk import Answered, Json, NewKey, Refused
+from tests.conformance.talk import Answered, Json, NewKey, NewTable, Refused, attribute, index
 
 INVALID = "One or more parameter values were invalid: "
 Model = tuple[str, list[Any], Callable[[Any], Json], Callable[[Any], Any]]
@@ -196,8 +196,19 @@ def test_a_table_without_sort_key_has_partitions_of_one(
 ) -> None:
     item = {"pk": {"S": key()}, "n": {"N": "1"}}
     answered("PutItem", {"TableName": hash_table, "Item": item})
-    answer = answered("Query", query(hash_table, item["pk"]))
-    assert answer == {"Items": [item], "Count": 1, "ScannedCount": 1}
+    for page in ({}, {"Limit": 1}, {"ScanIndexForward": False}):
+        answer = answered("Query", query(hash_table, item["pk"], **page))
+        assert answer == {"Items": [item], "Count": 1, "ScannedCount": 1}
+
+
+def test_a_query_of_a_table_without_sort_key_cannot_be_continued(
+    answered: Answered, refused: Refused, hash_table: str, key: NewKey
+) -> None:
+    item = {"pk": {"S": key()}}
+    answered("PutItem", {"TableName": hash_table, "Item": item})
+    asked = query(hash_table, item["pk"], ExclusiveStartKey=item)
+    expected = "The query can return at most one row and cannot be restarted"
+    assert refused("Query", asked) == ("ValidationException", expected)
 
 
 # ---------------------------------------------------------------- pages
@@ -716,8 +727,8 @@ def test_query_filter_and_attributes_to_get_still_work(
             "KeyConditionExpression",
         ),
         (
-            {"FilterExpression": "a = :p", "KeyConditions": {"pk": legacy("EQ", TEXT)}},
-            "KeyConditions",
+            {"FilterExpression": "a = :p", "QueryFilter": {}, "KeyConditions": {"pk": legacy("EQ", TEXT)}},
+            "QueryFilter",
             "FilterExpression",
         ),
         (
@@ -736,6 +747,61 @@ def test_old_and_new_parameters_do_not_mix(
         f" Non-expression parameters: {{{old}}} Expression parameters: {{{new}}}"
     )
     assert refused("Query", asked) == ("ValidationException", expected)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {
+            "FilterExpression": "colour <> :white",
+            "ExpressionAttributeValues": {":white": {"S": "white"}},
+            "ProjectionExpression": "sk",
+        },
+        {
+            "FilterExpression": "attribute_exists(sk2) OR NOT colour IN (:white)",
+            "ExpressionAttributeValues": {":white": {"S": "white"}},
+            "ProjectionExpression": "#s",
+            "ExpressionAttributeNames": {"#s": "sk"},
+        },
+    ],
+)
+def test_key_conditions_stand_beside_expressions_that_are_not_about_keys(
+    answered: Answered, comp_table: str, zoo: Json, members: Json
+) -> None:
+    asked = {"TableName": comp_table, "KeyConditions": {"pk": legacy("EQ", zoo)}, **members}
+    answer = answered("Query", asked)
+    assert answer["Items"] == [{"sk": {"S": "1"}}, {"sk": {"S": "3"}}]
+    assert (answer["Count"], answer["ScannedCount"]) == (2, 3)
+
+
+def test_key_conditions_name_as_many_attributes_as_the_index_has(
+    answered: Answered, refused: Refused, new_table: NewTable
+) -> None:
+    names = ("a", "b", "c", "d")
+    kinds = ("HASH", "HASH", "RANGE", "RANGE")
+    schema = [{"AttributeName": name, "KeyType": kind} for name, kind in zip(names, kinds, strict=True)]
+    table = new_table(
+        AttributeDefinitions=[attribute(name, "S") for name in ("pk", *names)],
+        GlobalSecondaryIndexes=[
+            {"IndexName": "wide", "KeySchema": schema, "Projection": {"ProjectionType": "ALL"}},
+            index("narrow", ("a", "b"), "ALL"),
+        ],
+    )
+    for last in "123":
+        parts = {name: {"S": name} for name in names} | {"d": {"S": last}}
+        answered("PutItem", {"TableName": table, "Item": {"pk": {"S": last}, **parts}})
+    conditions = {name: legacy("EQ", {"S": name}) for name in names}
+    conditions["d"] = legacy("GE", {"S": "2"})
+    asked = {"TableName": table, "IndexName": "wide", "KeyConditions": conditions}
+    assert [item["pk"]["S"] for item in answered("Query", asked)["Items"]] == ["2", "3"]
+    del conditions["d"]
+    assert answered("Query", asked)["Count"] == 3
+    for place in ({"IndexName": "narrow"}, {}):
+        asked = {"TableName": table, **place, "KeyConditions": conditions}
+        assert refused("Query", asked) == (
+            "ValidationException",
+            "Conditions can be of length 1 or 2 only",
+        )
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,35 @@ def test_a_local_index_fetches_what_it_does_not_hold(answered: Answered, herd: s
     assert numbers(items) == list(range(0, 60, 4))
 
 
+@pytest.mark.parametrize(("name", "entries"), [("gsik", 30), ("gsii", 30), ("lsi1", 15)])
+def test_to_a_filter_an_attribute_that_the_index_does_not_project_is_absent(
+    answered: Answered, herd: str, name: str, entries: int
+) -> None:
+    asked: Json = {"TableName": herd, "IndexName": name}
+    values = {":n": {"N": "-1"}}
+    there = answered("Scan", {**asked, "FilterExpression": "n > :n", "ExpressionAttributeValues": values})
+    assert (there["Count"], there["ScannedCount"]) == (0, entries)
+    absent = answered("Scan", {**asked, "FilterExpression": "attribute_not_exists(n)"})
+    assert (absent["Count"], absent["ScannedCount"]) == (entries, entries)
+    old_style = {"n": {"ComparisonOperator": "NOT_NULL"}}
+    assert answered("Scan", {**asked, "ScanFilter": old_style})["Count"] == 0
+
+
+def test_a_filter_of_an_index_scan_reads_nothing_from_the_table(answered: Answered, herd: str) -> None:
+    asked = {"TableName": herd, "IndexName": "lsi1", "ReturnConsumedCapacity": "INDEXES"}
+    plain = answered("Scan", asked)["ConsumedCapacity"]
+    filtered = answered("Scan", {**asked, "FilterExpression": "attribute_exists(n)"})["ConsumedCapacity"]
+    assert filtered == plain
+
+
+def test_the_order_of_a_scan_is_the_same_every_time(answered: Answered, herd: str) -> None:
+    first = drained(answered, herd)
+    assert drained(answered, herd) == first
+    assert drained(answered, herd, Limit=7) == first
+    segments = [one for n in range(3) for one in drained(answered, herd, Segment=n, TotalSegments=3)]
+    assert segments == first
+
+
 def test_a_page_ends_with_the_item_that_crosses_a_megabyte(
     answered: Answered, session_table: NewTable
 ) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.conformance.talk import Answered, Json, NewKey, NewTable, Refused, Send, attribute
+from tests.conformance.talk import Answered, Json, NewKey, NewTable, Refused, Send, attribute, index
 
 INVALID = "One or more parameter values were invalid: "
 NOT_VALID = "One or more parameter values are not valid. "
@@ -418,6 +418,25 @@ def test_an_index_key_too_long_is_refused_however_it_is_written(
     reply = send(*writes(comp_table, key(), {"S": "x" * 2049})[way])
     assert reply.status == 400
     assert reply.code in ("ValidationException", "TransactionCanceledException")
+    assert "Size of hashkey has exceeded the maximum size limit of2048 bytes" in reply.raw.decode()
+
+
+def test_an_index_key_too_long_names_the_limit_of_its_place(
+    refused: Refused, new_table: NewTable, key: NewKey
+) -> None:
+    table = new_table(
+        AttributeDefinitions=[attribute(name, "S") for name in ("pk", "g", "r")],
+        GlobalSecondaryIndexes=[index("gsi", ("g", "r"), "ALL")],
+    )
+    for g, r, expected in (
+        (2049, 1, "Size of hashkey has exceeded the maximum size limit of2048 bytes"),
+        (2048, 1025, "Aggregated size of all range keys has exceeded the size limit of 1024 bytes"),
+    ):
+        item = {"pk": {"S": key()}, "g": {"S": "g" * g}, "r": {"S": "r" * r}}
+        assert refused("PutItem", {"TableName": table, "Item": item}) == (
+            "ValidationException",
+            INVALID + expected,
+        )
 
 
 def test_the_longest_index_key_fits(answered: Answered, comp_table: str, key: NewKey) -> None:

@@ -13,21 +13,22 @@ import pytest
 from tests.conformance.talk import Answered, Json, NewTable, Refused, Send
 
 TOO_MANY = "Number of Tags exceed the current limit for the provided ResourceArn"
-Tag = Callable[[str, dict[str, str]], None]
-Untag = Callable[[str, list[str]], None]
+Tag = Callable[[str, dict[str, str]], bytes]
+Untag = Callable[[str, list[str]], bytes]
 
 
 def pairs(tags: dict[str, str]) -> list[Json]:
     return [{"Key": key, "Value": value} for key, value in tags.items()]
 
 
-def unlocked(send: Send, verb: str, request: Json) -> None:
+def unlocked(send: Send, verb: str, request: Json) -> bytes:
     for _ in range(20):
         reply = send(verb, request)
         if reply.code != "LimitExceededException":
             break
         time.sleep(0.5)
     assert reply.status == 200, reply.raw.decode()
+    return reply.raw
 
 
 @pytest.fixture
@@ -81,9 +82,44 @@ def test_tags_are_added_replaced_and_removed(answered: Answered, arn: str, tag: 
     shows(answered, arn, {"env": "live"})
 
 
-def test_tagging_answers_nothing(send: Send, arn: str) -> None:
-    reply = send("TagResource", {"ResourceArn": arn, "Tags": pairs({"a": "b"})})
-    assert (reply.status, reply.body) == (200, {})
+def test_tagging_and_untagging_answer_with_an_empty_body(send: Send, arn: str) -> None:
+    assert unlocked(send, "TagResource", {"ResourceArn": arn, "Tags": pairs({"a": "b"})}) == b""
+    assert unlocked(send, "UntagResource", {"ResourceArn": arn, "TagKeys": ["a"]}) == b""
+
+
+def test_letters_digits_and_spaces_of_any_script_make_a_tag(answered: Answered, arn: str, tag: Tag) -> None:
+    wide = {"ключ": "café 表 12", "a b": "a+b-c=d.e_f:g/h@i"}
+    tag(arn, wide)
+    shows(answered, arn, wide)
+
+
+@pytest.mark.parametrize("text", ["a#b", "a,b", "100%", "it's", "(x)", "a&b", "a*b", "a;b", "~a", "\t", "🔑"])
+def test_other_characters_are_refused(refused: Refused, answered: Answered, arn: str, text: str) -> None:
+    for tags, expected in (
+        ({text: "v"}, f"The Tag Key provided is invalid, Key: {text}"),
+        ({"k": text}, f"The Tag Value provided is invalid, Value: {text}"),
+    ):
+        asked = {"ResourceArn": arn, "Tags": pairs(tags)}
+        assert refused("TagResource", asked) == ("ValidationException", expected)
+    assert listed(answered, arn) == {}
+
+
+@pytest.mark.parametrize("key", ["", "k" * 129, "a#b"], ids=["empty", "long", "a character"])
+def test_a_key_no_tag_can_have_is_not_untagged(refused: Refused, arn: str, key: str) -> None:
+    asked = {"ResourceArn": arn, "TagKeys": ["good", key]}
+    expected = f"The Tag Key provided is invalid, Key: {key}"
+    assert refused("UntagResource", asked) == ("ValidationException", expected)
+
+
+@pytest.mark.parametrize("verb", ["TagResource", "UntagResource", "ListTagsOfResource"])
+def test_an_index_has_no_tags(refused: Refused, arn: str, verb: str) -> None:
+    where = f"{arn}/index/gsi"
+    asked = {"ResourceArn": where, "Tags": pairs({"a": "b"}), "TagKeys": ["a"]}
+    expected = (
+        "One or more parameter values were invalid: Invalid resource arn provided, "
+        f"only table or stream is accepted. Provided resource arn: {where}"
+    )
+    assert refused(verb, asked) == ("ValidationException", expected)
 
 
 def test_keys_are_told_apart_by_case(answered: Answered, arn: str, tag: Tag) -> None:

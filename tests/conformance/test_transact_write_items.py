@@ -130,6 +130,31 @@ def test_three_and_a_half_megabytes_fit_and_four_and_a_bit_do_not(
         answered("DeleteItem", {"TableName": hash_table, "Key": one})
 
 
+def test_stored_items_do_not_count_for_the_four_megabytes(
+    answered: Answered, hash_table: str, key: NewKey
+) -> None:
+    keys = [{"pk": {"S": key()}} for _ in range(12)]
+    for one in keys:
+        stored(answered, hash_table, **one, x={"S": "x" * 390_000})
+    touches = [update(hash_table, one, "SET y = :y", {":y": {"N": "1"}}) for one in keys]
+    answered("TransactWriteItems", together(*touches))
+    answered("TransactWriteItems", together(*(check(hash_table, one) for one in keys)))
+    answered("TransactWriteItems", together(*(delete(hash_table, one) for one in keys)))
+    assert all(found(answered, hash_table, one) is None for one in keys)
+
+
+def test_values_of_expressions_count_for_the_four_megabytes(
+    answered: Answered, refused: Refused, hash_table: str, key: NewKey
+) -> None:
+    keys = [{"pk": {"S": key()}} for _ in range(12)]
+    large = {":x": {"S": "x" * 370_000}}
+    sets = [update(hash_table, one, "SET x = :x", large) for one in keys]
+    code, message = refused("TransactWriteItems", together(*sets))
+    assert code == "ValidationException"
+    assert message.startswith("Transaction payload size cannot exceed 4MB")
+    assert all(found(answered, hash_table, one) is None for one in keys)
+
+
 # ---------------------------------------------------------------- or nothing
 
 
@@ -259,6 +284,34 @@ def test_an_update_that_cannot_be_done_cancels_with_a_validation_error(
     ]
     assert found(answered, hash_table, new) is None
     assert found(answered, hash_table, {"pk": old["pk"]}) == old
+
+
+def test_after_a_validation_error_no_action_is_evaluated(
+    send: Send, answered: Answered, hash_table: str, key: NewKey
+) -> None:
+    old = stored(answered, hash_table, pk={"S": key()}, s={"S": "text"})
+    absent = {"ConditionExpression": "attribute_not_exists(pk)"}
+    fails = [put(hash_table, stored(answered, hash_table, pk={"S": key()}), **absent) for _ in range(2)]
+    wrong = update(hash_table, {"pk": old["pk"]}, "SET q = nope")
+    again = update(hash_table, {"pk": {"S": key()}}, "SET q = nope")
+    reply = send("TransactWriteItems", together(fails[0], wrong, fails[1], again))
+    missing = "The provided expression refers to an attribute that does not exist in the item"
+    assert reasons(reply) == [FAILED, {"Code": "ValidationError", "Message": missing}, NONE, NONE]
+
+
+def test_after_a_key_that_does_not_fit_no_action_has_a_reason(
+    send: Send, hash_table: str, key: NewKey
+) -> None:
+    wrong = {"pk": {"N": "5"}}
+    asked = together(
+        delete(hash_table, {"pk": {"S": key()}}), delete(hash_table, wrong), check(hash_table, wrong)
+    )
+    mismatch = "The provided key element does not match the schema"
+    assert reasons(send("TransactWriteItems", asked)) == [
+        NONE,
+        {"Code": "ValidationError", "Message": mismatch},
+        NONE,
+    ]
 
 
 @pytest.mark.parametrize("value", [{"N": "5"}, {"L": [{"S": "x"}]}], ids=["a number", "a list"])

@@ -492,6 +492,53 @@ def test_a_dropped_index_is_gone_and_its_name_is_free(
     assert in_index(answered, table, "late", {"N": "7.0"}, key="h") == ["one"]
 
 
+REDEFINED = "Attributes cannot be redefined. Please check that your attribute has the same type as previously defined."
+
+
+def test_a_list_of_no_index_updates_is_no_update(refused: Refused, spare: str) -> None:
+    code, message = refused("UpdateTable", {"TableName": spare, "GlobalSecondaryIndexUpdates": []})
+    assert code == "ValidationException"
+    assert message in NOTHING_TO_DO
+
+
+@pytest.mark.parametrize(
+    ("key", "old", "new"),
+    [
+        (
+            "pk",
+            "SchemaElement: key{pk:S:HASH}, SchemaElement: key{sk:S:RANGE}",
+            "SchemaElement: key{pk:N:HASH}",
+        ),
+        (
+            "gsk",
+            "SchemaElement: key{gpk:S:HASH}, SchemaElement: key{gsk:N:RANGE}",
+            "SchemaElement: key{gsk:S:HASH}",
+        ),
+    ],
+)
+def test_a_key_attribute_keeps_its_type(
+    refused: Refused, answered: Answered, comp_table: str, key: str, old: str, new: str
+) -> None:
+    before = described(answered, comp_table)
+    kind = new.rpartition("}")[0].split(":")[2]
+    expected = f"{INVALID}{REDEFINED} Existing schema: Schema:[{old}] New schema: Schema:[{new}]"
+    asked = {"TableName": comp_table, **create_index(key=key, kind=kind)}
+    assert refused("UpdateTable", asked) == ("ValidationException", expected)
+    assert described(answered, comp_table) == before
+
+
+def test_a_key_known_from_a_local_index_only_has_to_be_defined_again(
+    refused: Refused, new_table: NewTable, change: Change
+) -> None:
+    table = new_table(**COMP_TABLE)
+    late = {"GlobalSecondaryIndexUpdates": [{"Create": index("late", ("lsk",), "ALL")}]}
+    code, message = refused("UpdateTable", {"TableName": table, **late})
+    assert code == "ValidationException"
+    assert message.startswith(INVALID + "Some index key attributes are not defined in AttributeDefinitions")
+    after = change(table, AttributeDefinitions=[attribute("lsk", "N")], **late)
+    assert "late" in [one["IndexName"] for one in after["GlobalSecondaryIndexes"]]
+
+
 def test_an_index_over_the_table_key_needs_no_new_definition(
     answered: Answered, new_table: NewTable, change: Change
 ) -> None:

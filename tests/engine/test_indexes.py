@@ -137,7 +137,7 @@ def test_a_long_table_key_that_an_index_cannot_take_as_its_range_is_refused() ->
     with testing.engine() as engine:
         engine.call("CreateTable", HASH_AS_RANGE)
         item = {"pk": {"S": "x" * 1025}, "g": {"S": "g"}}
-        with pytest.raises(ServiceError, match="Size limit exceeded"):
+        with pytest.raises(ServiceError, match="size limit of 1024 bytes"):
             engine.call("PutItem", {"TableName": "swapped", "Item": item})
         engine.call("PutItem", {"TableName": "swapped", "Item": {**item, "pk": {"S": "x" * 1024}}})
 

@@ -91,6 +91,11 @@ def check_query(draw: Draw, engine: Engine, table: Table, index: Index | None) -
         text.say(f" ORDER BY {ranges[0]} {direction}")
     asked = pages(engine, "ExecuteStatement", text.request() | common, ("NextToken", "NextToken"))
     queried = pages(engine, "Query", classic, ("LastEvaluatedKey", "ExclusiveStartKey"))
+    if index is None and not ranges:
+        # A query of a table without sort key has one page; a statement may have an empty one after it.
+        assert [item for page in asked for item in page["Items"]] == queried[0]["Items"]
+        assert (len(queried), asked[0]["ConsumedCapacity"]) == (1, queried[0]["ConsumedCapacity"])
+        return
     for member in ("Items", "ConsumedCapacity", "LastEvaluatedKey"):
         assert [page.get(member) for page in asked] == [page.get(member) for page in queried], text.text
 

@@ -102,7 +102,7 @@ def result_of(verb: str, response: HttpResponse) -> dict[str, Any]:
     if crc is not None and crc != b"%d" % zlib.crc32(body):
         raise ChecksumMismatch("the CRC-32 of the response differs from the one in its header")
     try:
-        parsed = orjson.loads(body)
+        parsed = orjson.loads(body or b"{}")
     except ValueError:
         parsed = None
     if response.status == 200:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from tablewright.engine.api.arguments import current_text
 from tablewright.engine.api.operation import Context, Operation, ReadOperation, WriteOperation
 from tablewright.engine.api.registry import READ_ONLY, VERBS
 from tablewright.engine.api.shapes import Request, check
@@ -24,7 +25,7 @@ from tablewright.engine.background import forks
 from tablewright.engine.background.session import Closable, EngineClosed, Session
 from tablewright.engine.background.threads import BackgroundThreads
 from tablewright.engine.catalog import Catalog
-from tablewright.engine.errors import ServiceError, fault, internal_error, invalid, serialization
+from tablewright.engine.errors import Reworded, ServiceError, fault, internal_error, invalid, serialization
 from tablewright.engine.group_commit import GroupCommit, PendingCommit, Watcher, Work
 from tablewright.engine.journal import microseconds
 from tablewright.engine.metrics.collector import MetricsCollector
@@ -128,7 +129,8 @@ class Engine:
 
     def call(self, verb: str, request: Request) -> dict[str, Any]:
         """The response to a request, both in the wire's JSON form; refusals are raised as ServiceError."""
-        answer: dict[str, Any] = orjson.loads(self.answer(verb, request))
+        text = self.answer(verb, request)
+        answer: dict[str, Any] = orjson.loads(text) if text else {}
         return answer
 
     def answer(self, verb: str, request: Request, effort: ReadBudget | None = None) -> bytes:
@@ -394,7 +396,11 @@ def _served(operation: Operation[Context], context: Context, request: Request) -
     """The response to a request, after checking its shape; refusals in the service's type and words."""
     try:
         return orjson.dumps(operation.run(context, check(operation.shape, operation.fits, request)))
-    except (BadValue, BadExpression) as mistake:
+    except (BadValue, BadExpression, Reworded) as mistake:
+        if operation.shape.wording is not None:
+            raise invalid(current_text(mistake)) from None
+        if isinstance(mistake, Reworded):
+            raise
         raise invalid(str(mistake)) from None
     except WrongJson as mistake:
         raise serialization(str(mistake)) from None

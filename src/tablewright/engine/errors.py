@@ -60,6 +60,14 @@ def invalid(message: str) -> ServiceError:
     return ServiceError("ValidationException", message)
 
 
+class Reworded(ServiceError):
+    """A ValidationException with another text, `current`, in the verbs that the service has reworded in 2026."""
+
+    def __init__(self, message: str, current: str) -> None:
+        super().__init__("ValidationException", message)
+        self.current = current
+
+
 class ItemMistake(ServiceError):
     """A mistake about one item, not about the form of the request.
 

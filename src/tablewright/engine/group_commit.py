@@ -91,7 +91,7 @@ class GroupCommit:
             if waiting.outcome is None:
                 self._run_waiting()
         # None: the thread that took it from the queue was interrupted before it ran.
-        return waiting.outcome or internal_error()
+        return internal_error() if waiting.outcome is None else waiting.outcome
 
     def _run_waiting(self) -> None:
         writes = []

@@ -5,7 +5,7 @@ before they apply the first. So the store is changed only when nothing can be re
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import orjson
 
@@ -42,6 +42,7 @@ from tablewright.expressions import (
 )
 from tablewright.expressions.nodes import Add, Set
 from tablewright.values import Item, admit, admit_item, item_size, resized
+from tablewright.values.codec import name_size
 
 # From the stored item and its size to the item that takes its place and its size; None for no item.
 Transform: TypeAlias = Callable[[Item | None, int], tuple[Item | None, int]]
@@ -78,6 +79,17 @@ class Evaluated(NamedTuple):
 
 # --- from a request to a mutation ---
 
+# A `validate` calls the part of a reader that needs no table; a verb may put other words around its refusals.
+Parsed = TypeVar("Parsed")
+
+
+class Validate(Protocol):
+    def __call__(self, parse: Callable[[Request], Parsed], request: Request) -> Parsed: ...
+
+
+def _as_it_is(parse: Callable[[Request], Parsed], request: Request) -> Parsed:
+    return parse(request)
+
 
 def refuse_unless_writer(table: Table) -> None:
     """Refuse a write to a replica whose writer is another region."""
@@ -86,11 +98,8 @@ def refuse_unless_writer(table: Table) -> None:
         raise not_the_writer(table.name, group.region, group.writer, group.epoch)
 
 
-def put_of(tables: Catalog, request: Request) -> Mutation:
-    item, size = admit_item(request["Item"])
-    if size > ITEM_BYTES:
-        raise invalid(TOO_LARGE)
-    condition = _read_condition(request)
+def put_of(tables: Catalog, request: Request, validate: Validate = _as_it_is) -> Mutation:
+    item, size, condition = validate(_read_put, request)
     table = find_table(tables, request["TableName"])
     if table.replicas is not None:
         refuse_unless_writer(table)
@@ -101,8 +110,15 @@ def put_of(tables: Catalog, request: Request) -> Mutation:
     return Mutation(table, key, item, condition, lambda *_: (item, size), _shows_failed(request), is_put=True)
 
 
-def delete_of(tables: Catalog, request: Request) -> Mutation:
-    return _keyed(tables, request, lambda *_: (None, 0))
+def _read_put(request: Request) -> tuple[Item, int, Condition | None]:
+    item, size = admit_item(request["Item"])
+    if size > ITEM_BYTES:
+        raise invalid(TOO_LARGE)
+    return item, size, _read_condition(request)
+
+
+def delete_of(tables: Catalog, request: Request, validate: Validate = _as_it_is) -> Mutation:
+    return _keyed(tables, request, lambda *_: (None, 0), validate)
 
 
 def check_of(tables: Catalog, request: Request) -> Mutation:
@@ -130,9 +146,10 @@ def _read_condition(request: Request) -> Condition | None:
     return condition
 
 
-def _keyed(tables: Catalog, request: Request, transform: Transform) -> Mutation:
-    attributes = admit_key(request["Key"])
-    condition = _read_condition(request)
+def _keyed(
+    tables: Catalog, request: Request, transform: Transform, validate: Validate = _as_it_is
+) -> Mutation:
+    attributes, condition = validate(_read_key, request)
     table = find_table(tables, request["TableName"])
     if table.replicas is not None:
         refuse_unless_writer(table)
@@ -142,12 +159,14 @@ def _keyed(tables: Catalog, request: Request, transform: Transform) -> Mutation:
     return Mutation(table, key, attributes, condition, transform, _shows_failed(request))
 
 
-def update_of(tables: Catalog, request: Request, alone: bool = True) -> tuple[Mutation, Update | None]:
-    attributes = admit_key(request["Key"])
-    given = placeholders(request, ("UpdateExpression", "ConditionExpression"))
-    change = _read_update(request, given)
-    condition = write_condition(request, given)
-    given.check_all_used()
+def _read_key(request: Request) -> tuple[Item, Condition | None]:
+    return admit_key(request["Key"]), _read_condition(request)
+
+
+def update_of(
+    tables: Catalog, request: Request, validate: Validate = _as_it_is, alone: bool = True
+) -> tuple[Mutation, Update | None]:
+    attributes, change, condition = validate(_read_change, request)
     table = find_table(tables, request["TableName"])
     if table.replicas is not None:
         refuse_unless_writer(table)
@@ -165,6 +184,15 @@ def update_of(tables: Catalog, request: Request, alone: bool = True) -> tuple[Mu
     return write, change
 
 
+def _read_change(request: Request) -> tuple[Item, Update | None, Condition | None]:
+    attributes = admit_key(request["Key"])
+    given = placeholders(request, ("UpdateExpression", "ConditionExpression"))
+    change = _read_update(request, given)
+    condition = write_condition(request, given)
+    given.check_all_used()
+    return attributes, change, condition
+
+
 def _read_update(request: Request, given: Any) -> Update | None:
     text = request.get("UpdateExpression")
     if text is not None:
@@ -172,6 +200,8 @@ def _read_update(request: Request, given: Any) -> Update | None:
     old = request.get("AttributeUpdates")
     if old is None:
         return None
+    for name in old:
+        name_size(name)
     return attribute_updates(
         {
             name: {m: admit(c)[0] if m == "Value" else c for m, c in one.items() if c is not None}
@@ -184,12 +214,10 @@ def _updated(table: Table, key: Item, change: Update | None, alone: bool) -> Tra
     def transform(old: Item | None, old_size: int) -> tuple[Item | None, int]:
         if old is None and change is not None and not _creates(change):
             return None, 0
-        new = old or {}
+        # Of an item that it creates, an update can read the key.
+        new = key if old is None else old
         if change is not None:
-            # An item that does not exist has no attributes to read, not even its key.
-            new = apply(change, new)
-        if old is None:
-            new = key | new
+            new = apply(change, new, is_new=old is None)
         size = item_size(new) if old is None else resized(old, old_size, new)
         if size > ITEM_BYTES or (alone and change is not None and _gauged(size, key, change) > ITEM_BYTES):
             raise ItemMistake(UPDATE_TOO_LARGE)

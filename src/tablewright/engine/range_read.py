@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from tablewright.engine.api.arguments import NO_MATCH, admit_key
-from tablewright.engine.api.shapes import Request
+from tablewright.engine.api.shapes import COUNTED, Request
 from tablewright.engine.catalog import Index, Table
 from tablewright.engine.consumed_capacity import Consumed, read_units
 from tablewright.engine.errors import invalid, invalid_parameter
@@ -96,18 +96,18 @@ def check_select(request: Request, verb: str) -> None:
     select = request.get("Select")
     asked = "ProjectionExpression" if request.get("ProjectionExpression") is not None else "AttributesToGet"
     has_paths = request.get(asked) is not None
+    # Query counts these errors, Scan does not.
+    count = COUNTED if verb == "Query" else ""
     if select == "ALL_PROJECTED_ATTRIBUTES" and request.get("IndexName") is None:
-        raise invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+        raise invalid(f"{count}ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
     if select == "SPECIFIC_ATTRIBUTES" and not has_paths:
-        # Query wraps this message as a constraint, Scan does not.
-        wrapped = "1 validation error detected: " if verb == "Query" else ""
         raise invalid(
-            f"{wrapped}Must specify the AttributesToGet or ProjectionExpression "
+            f"{count}Must specify the AttributesToGet or ProjectionExpression "
             "when choosing to get SPECIFIC_ATTRIBUTES"
         )
     if has_paths and select not in (None, "SPECIFIC_ATTRIBUTES"):
         what = "only the Count" if select == "COUNT" else select
-        raise invalid(f"Cannot specify the {asked} when choosing to get {what}")
+        raise invalid(f"{count}Cannot specify the {asked} when choosing to get {what}")
 
 
 def view_of(
@@ -116,8 +116,12 @@ def view_of(
     request: Request,
     keep: Condition | None,
     paths: tuple[Path, ...] | None,
+    scans: bool = False,
 ) -> View:
-    """The view of a request; refuses attributes that the index cannot return."""
+    """The view of a request; refuses attributes that the index cannot return.
+
+    To the filter of a Scan, unlike that of a Query, attributes that the index does not project are absent.
+    """
     select = request.get("Select")
     view = View(
         table, index, keep, paths, select == "COUNT", bool(request.get("ConsistentRead")), fetches=False
@@ -128,7 +132,7 @@ def view_of(
     if names is None:
         return view
     missing = _missing(names, top_level_names(paths) if paths is not None else ())
-    filtered = _missing(names, top_level_names(keep) if keep is not None else ())
+    filtered = _missing(names, top_level_names(keep) if keep is not None and not scans else ())
     if index.local:
         every = select == "ALL_ATTRIBUTES"
         return replace(view, fetches=bool(every or missing or filtered), shows_fetched=bool(every or missing))

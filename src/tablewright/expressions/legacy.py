@@ -30,6 +30,7 @@ from tablewright.expressions.nodes import (
 from tablewright.expressions.operand_checks import LONG_NAMES, ORDERED, SETS, TEXTS
 from tablewright.values import Value, compare
 
+TWO_CONDITIONS = "Conditions can be of length 1 or 2 only"
 _INVALID = "One or more parameter values were invalid: "
 
 _COMPARATORS = {"EQ": "=", "NE": "<>", "LE": "<=", "LT": "<", "GE": ">=", "GT": ">"}
@@ -69,16 +70,19 @@ def filter_conditions(conditions: Mapping[str, Any], conditional_operator: str |
     return _joined(parts, conditional_operator)
 
 
-def key_conditions(conditions: Mapping[str, Any]) -> tuple[KeyTest, ...]:
-    """`KeyConditions`. An operator that no key takes is refused when the keys are planned (keys.py)."""
+def key_conditions(conditions: Mapping[str, Any], most: int = 2) -> tuple[KeyTest, ...]:
+    """`KeyConditions`. An operator that no key takes is refused when the keys are planned (keys.py).
+
+    `most` is the number of key attributes that the table or index can have.
+    """
     tests = []
     for name, wanted in conditions.items():
         op, values = _operator(wanted), wanted.get("AttributeValueList") or []
         _refuse_arguments(op, values)
         op = "begins_with" if op == "BEGINS_WITH" else _COMPARATORS.get(op, op)
         tests.append(KeyTest(name, op, tuple(values)))
-    if not 1 <= len(tests) <= 2:
-        raise BadExpression("Conditions can be of length 1 or 2 only")
+    if not 1 <= len(tests) <= most:
+        raise BadExpression(TWO_CONDITIONS)
     return tuple(tests)
 
 

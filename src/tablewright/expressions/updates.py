@@ -20,10 +20,13 @@ WRONG_TYPE = "An operand in the update expression has an incorrect data type"
 WRONG_TYPE_LEGACY = "Type mismatch for attribute to update"
 
 
-def apply(update: Update, item: Item) -> Item:
-    """The new item. From no item at all (`{}`) a REMOVE or DELETE may lead nowhere; from any other not."""
+def apply(update: Update, item: Item, is_new: bool = False) -> Item:
+    """The new item. With `is_new`, `item` is only the key of one that does not exist yet.
+
+    From an item that does not exist a REMOVE or DELETE may lead nowhere; from any other not.
+    """
     changes = [(action.path, _outcome(action, item, update.is_legacy)) for action in update.actions]
-    if not item:
+    if is_new or not item:
         changes = [(path, value) for path, value in changes if value is not None]
     new = dict(item)
     nested = []

@@ -59,7 +59,7 @@ def _admit_members(members: Item, depth: int, overhead: int) -> tuple[Item, int]
     changed: Item | None = None
     for name, value in members.items():
         if not plain:
-            size += _name_size(name)
+            size += name_size(name)
         # Most attributes are plain texts or numbers: this is `admit` for them without the call.
         if type(value) is dict and len(value) == 1:
             if "S" in value:
@@ -180,7 +180,7 @@ def _admit_set(value: Value, kind: str, content: Any) -> tuple[Value, int]:
         weighed = [weigh(m) for m in content] if kind == "NS" else [(m, len(_utf8(m))) for m in content]
         members, size = [member for member, _ in weighed], sum(weight for _, weight in weighed)
     if len(set(members)) != len(members):
-        raise BadValue(_duplicates(kind, content))
+        raise BadValue(_duplicates(kind, content), _quoted_duplicates(kind, content, members))
     ordered = sorted(members, key=_SET_ORDER[kind])
     return (value if ordered == content else {kind: ordered}), size
 
@@ -196,6 +196,18 @@ def _duplicates(kind: str, content: list[str]) -> str:
     return "Input collection contains duplicates"
 
 
+def _quoted_duplicates(kind: str, content: list[str], members: list[str]) -> str:
+    """The same since 2026: sorted up to the first member that is repeated, and from there as it was sent."""
+    if kind == "NS":
+        return f"{_INVALID}Input collection contains duplicates."
+    first = next(place for place, member in enumerate(members) if member in members[:place])
+    shown = [*sorted(content[:first], key=_SET_ORDER[kind]), *content[first:]]
+    quoted = [f'"{member}"' for member in shown]
+    if kind == "SS":
+        return f"{_INVALID}Input collection [{', '.join(quoted)}] contains duplicates."
+    return f"{_INVALID}Input collection [{','.join(quoted)}]of type BS contains duplicates."
+
+
 def _binary(content: Any) -> tuple[str, int]:
     if type(content) is not str:
         raise _wrong(content, _wrong_binary(content))
@@ -206,7 +218,8 @@ def _binary(content: Any) -> tuple[str, int]:
     return b64encode(raw).decode(), len(raw)
 
 
-def _name_size(name: str) -> int:
+def name_size(name: str) -> int:
+    """The bytes of an attribute name; refuses one that no item can have."""
     if not name:
         raise BadValue(EMPTY_NAME)
     size = len(name) if name.isascii() else len(_utf8(name))

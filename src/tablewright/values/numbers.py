@@ -24,7 +24,14 @@ _EXACT = Context(prec=300)
 
 
 class BadValue(ValueError):
-    """An attribute value that DynamoDB does not take; the text is the service's."""
+    """An attribute value that DynamoDB does not take; the text is the service's.
+
+    `current` is its text in the verbs whose validation the service has reworded in 2026, where it is another one.
+    """
+
+    def __init__(self, text: str, current: str | None = None) -> None:
+        super().__init__(text)
+        self.current = text if current is None else current
 
 
 class BadNumber(BadValue):
@@ -73,7 +80,7 @@ def parts(text: str) -> tuple[bool, str, int]:
     """(is negative, significant digits, exponent of the last digit); no digits for zero."""
     match = _GRAMMAR.fullmatch(text)
     if match is None or not (match[2] or match[3]):
-        raise BadNumber(f"{NOT_A_NUMBER}: {text}" if text else NOT_A_NUMBER)
+        raise BadNumber(f"{NOT_A_NUMBER}: {text}" if text else NOT_A_NUMBER, f"{NOT_A_NUMBER}: {text}")
     sign, whole, fraction, power = match.groups()
     fraction = fraction or ""
     digits = (whole + fraction).lstrip("0")
@@ -116,8 +123,16 @@ def sort_key(text: str) -> bytes:
 
 
 def add(left: str, right: str) -> str:
-    return canonical(str(_EXACT.add(Decimal(left), Decimal(right))))
+    return _result(_EXACT.add(Decimal(left), Decimal(right)))
 
 
 def subtract(left: str, right: str) -> str:
-    return canonical(str(_EXACT.subtract(Decimal(left), Decimal(right))))
+    return _result(_EXACT.subtract(Decimal(left), Decimal(right)))
+
+
+def _result(number: Decimal) -> str:
+    try:
+        return canonical(str(number))
+    except BadNumber as bad:
+        # The service calls a result with too many digits (1E50 + 1) an overflow.
+        raise BadNumber(TOO_LARGE if str(bad) == TOO_PRECISE else str(bad)) from None

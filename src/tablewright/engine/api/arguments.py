@@ -7,12 +7,13 @@ without the item before the item is read: that is the service's order of checks.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-from tablewright.engine.api.shapes import Request
+from tablewright.engine.api.shapes import COUNTED, Request
 from tablewright.engine.catalog import Catalog, Table
 from tablewright.engine.errors import (
     ItemMistake,
+    Reworded,
     ServiceError,
     invalid,
     invalid_parameter,
@@ -21,6 +22,7 @@ from tablewright.engine.errors import (
 from tablewright.engine.keys import possible_key
 from tablewright.engine.limits import HASH_KEY_BYTES, PLACEHOLDER_BYTES, PLACEHOLDERS_BYTES, RANGE_KEY_BYTES
 from tablewright.expressions import (
+    BadExpression,
     Condition,
     Path,
     Placeholders,
@@ -30,11 +32,14 @@ from tablewright.expressions import (
     projection,
 )
 from tablewright.values import BadValue, Item, Value, admit, admit_item, size_of
+from tablewright.values.codec import name_size
 
 _PLACEHOLDER_KEYS = {
     "ExpressionAttributeNames": re.compile(r"#[A-Za-z0-9_]+"),
     "ExpressionAttributeValues": re.compile(r":[A-Za-z0-9_]+"),
 }
+
+Parsed = TypeVar("Parsed")
 
 INVALID = "One or more parameter values were invalid: "
 NO_MATCH = "The provided key element does not match the schema"
@@ -62,6 +67,24 @@ def known_table(tables: Catalog, name: str) -> Table:
 def table_name(name: str) -> str:
     """The name in an ARN, or the name itself."""
     return name.rpartition("table/")[2] if name.startswith("arn:") else name
+
+
+# --- wording ---
+
+
+def current_text(mistake: BadValue | BadExpression | ServiceError) -> str:
+    """The text of a refusal in verbs that the service has reworded in 2026."""
+    if isinstance(mistake, BadValue | Reworded):
+        return mistake.current
+    return mistake.message if isinstance(mistake, ServiceError) else str(mistake)
+
+
+def counted(parse: Callable[[Request], Parsed], request: Request) -> Parsed:
+    """What `parse` returns; its refusals begin with the number of errors, as those of writes of one item do."""
+    try:
+        return parse(request)
+    except (BadValue, BadExpression, ServiceError) as mistake:
+        raise invalid(COUNTED + current_text(mistake)) from None
 
 
 # --- placeholders ---
@@ -95,10 +118,8 @@ def placeholders(request: Request, valued: Sequence[str], others: Sequence[str] 
     if values is not None:
         if not used:
             verb = "is" if len(valued) == 1 else "are"
-            raise invalid(
-                "ExpressionAttributeValues can only be specified when using expressions: "
-                f"{' and '.join(valued)} {verb} null"
-            )
+            rule = "ExpressionAttributeValues can only be specified when using expressions"
+            raise Reworded(f"{rule}: {' and '.join(valued)} {verb} null", rule)
         values = _admit_values(values)
     return Placeholders(names, values)
 
@@ -134,7 +155,8 @@ def _admit_values(values: Mapping[str, Value]) -> dict[str, Value]:
         try:
             admitted[key], size = admit(value)
         except BadValue as bad:
-            raise invalid(f"ExpressionAttributeValues contains invalid value: {bad} for key {key}") from None
+            wrapped = f"ExpressionAttributeValues contains invalid value: {bad} for key {key}"
+            raise Reworded(wrapped, bad.current) from None
         total += len(key) + size
     if total > PLACEHOLDERS_BYTES:
         raise invalid("ExpressionAttributeValues exceeds max size")
@@ -178,9 +200,10 @@ def read_filter(request: Request, given: Placeholders, legacy: str) -> Condition
 
 
 def admit_conditions(conditions: Mapping[str, Any]) -> dict[str, Any]:
-    """Legacy conditions with validated values."""
+    """Legacy conditions with validated names and values."""
     admitted = {}
     for name, one in conditions.items():
+        name_size(name)
         one = {member: content for member, content in one.items() if content is not None}
         if "Value" in one:
             one["Value"] = admit(one["Value"])[0]
@@ -199,6 +222,7 @@ def read_paths(request: Request, given: Placeholders) -> tuple[Path, ...] | None
     if names is None:
         return None
     for place, name in enumerate(names):
+        name_size(name)
         if name in names[:place]:
             raise invalid_parameter(f"Duplicate value in attribute name: {name}")
     return tuple((name,) for name in names)
@@ -274,7 +298,11 @@ def _bad_key_value(table: Table, item: Item) -> ServiceError:
                 "One or more parameter values are not valid. The AttributeValue for a key attribute "
                 f"cannot contain an empty {empty_kind(item[name])} value. Key: {name}"
             )
-    if size_of(item[names[0]]) > HASH_KEY_BYTES:
+    return _long_key(HASH_KEY_BYTES if size_of(item[names[0]]) > HASH_KEY_BYTES else RANGE_KEY_BYTES)
+
+
+def _long_key(most_bytes: int) -> ServiceError:
+    if most_bytes == HASH_KEY_BYTES:
         return invalid_parameter(
             f"Size of hashkey has exceeded the maximum size limit of{HASH_KEY_BYTES} bytes"
         )
@@ -305,7 +333,7 @@ def refuse_bad_index_keys(table: Table, old: Item | None, new: Item, by_update: 
         if not content:
             raise _empty_index_key(empty_kind(value), key.index, key.attribute, by_update)
         if len(content) * 4 > key.most_bytes and size_of(value) > key.most_bytes:
-            raise invalid_parameter("Size limit exceeded")
+            raise _long_key(key.most_bytes)
 
 
 def _empty_index_key(kind: str | None, index: str, attribute: str, by_update: bool) -> ServiceError:

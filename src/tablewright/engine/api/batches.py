@@ -9,7 +9,7 @@ from typing import Any
 from tablewright.engine.api import common_members as common
 from tablewright.engine.api.arguments import NO_MATCH, admit_key, find_table, key_bytes, refuse_bad_index_keys
 from tablewright.engine.api.operation import read_verb, write_verb
-from tablewright.engine.api.shapes import Answer, ListOf, MapOf, Request, Struct
+from tablewright.engine.api.shapes import Answer, ListOf, MapOf, Request, Struct, Wording
 from tablewright.engine.catalog import Table
 from tablewright.engine.consumed_capacity import Consumed, capacity_members, read_units
 from tablewright.engine.errors import invalid
@@ -48,9 +48,10 @@ KEYS_AND_ATTRIBUTES = Struct(
 @read_verb(
     "BatchGetItem",
     {
-        "RequestItems": MapOf(KEYS_AND_ATTRIBUTES, key=common.TABLE_NAME),
+        "RequestItems": MapOf(KEYS_AND_ATTRIBUTES, least=1, key=common.TABLE_NAME),
         "ReturnConsumedCapacity": common.RETURN_CAPACITY,
     },
+    wording=Wording(counts=False),
 )
 def batch_get_item(txn: ReadTransaction, request: Request) -> Answer:
     asked: dict[str, Request] = request.get("RequestItems") or {}

@@ -13,10 +13,14 @@ SHARD_ID = Text(28, 65)
 ATTRIBUTE_NAMES = ListOf(Text(most=65535), least=1)
 RETURN_CAPACITY = Text(one_of=("INDEXES", "TOTAL", "NONE"))
 RETURN_METRICS = Text(one_of=("SIZE", "NONE"))
-RETURN_VALUES = Text(one_of=("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"))
+# UPDATE_NEW and ALL are misspelled by the service.
+RETURN_VALUES = Text(
+    one_of=("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"),
+    restated=("ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATE_NEW", "NONE"),
+)
 RETURN_ON_FAILURE = Text(one_of=("ALL_OLD", "NONE"))
 SELECT = Text(one_of=("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"))
-CONDITIONAL_OPERATOR = Text(one_of=("OR", "AND"))
+CONDITIONAL_OPERATOR = Text(one_of=("OR", "AND"), restated=("ALL", "OR"))
 _COMPARISONS = "IN NULL BETWEEN LT NOT_CONTAINS EQ GT NOT_NULL NE LE BEGINS_WITH GE CONTAINS"
 COMPARISON = Text(one_of=tuple(_COMPARISONS.split()))
 CONDITIONS = MapOf(
@@ -50,7 +54,7 @@ SINGLE_WRITE: dict[str, Shape] = {
     **CONDITIONAL,
     "Expected": EXPECTED,
     "ConditionalOperator": CONDITIONAL_OPERATOR,
-    "ReturnValues": RETURN_VALUES,
     "ReturnConsumedCapacity": RETURN_CAPACITY,
+    "ReturnValues": RETURN_VALUES,
     "ReturnItemCollectionMetrics": RETURN_METRICS,
 }

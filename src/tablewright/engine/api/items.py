@@ -7,9 +7,9 @@ that does not exist; deleting a missing item is not an error.
 from collections.abc import Callable
 
 from tablewright.engine.api import common_members as common
-from tablewright.engine.api.arguments import refuse_mixing
+from tablewright.engine.api.arguments import counted, refuse_mixing
 from tablewright.engine.api.operation import read_verb, write_verb
-from tablewright.engine.api.shapes import Answer, AttributeValue, MapOf, Request, Struct, Text
+from tablewright.engine.api.shapes import Answer, AttributeValue, MapOf, Request, Struct, Text, Wording
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.consumed_capacity import Consumed, read_units
 from tablewright.engine.errors import invalid
@@ -17,6 +17,7 @@ from tablewright.engine.item_read import projected, read_of
 from tablewright.engine.mutations import (
     Evaluated,
     Mutation,
+    Validate,
     delete_of,
     evaluate_and_apply,
     put_of,
@@ -40,6 +41,7 @@ from tablewright.values import Item
         "ExpressionAttributeNames": common.NAMES,
     },
     required=("TableName", "Key"),
+    wording=Wording(counts=False),
 )
 def get_item(txn: ReadTransaction, request: Request) -> Answer:
     read = read_of(txn.tables, request)
@@ -61,6 +63,7 @@ def get_item(txn: ReadTransaction, request: Request) -> Answer:
     "PutItem",
     {"TableName": common.TABLE_NAME, "Item": common.ATTRIBUTES, **common.SINGLE_WRITE},
     required=("TableName", "Item"),
+    wording=Wording(counts=True, joins=True),
 )
 def put_item(txn: WriteTransaction, request: Request) -> Answer:
     return _write(txn, request, put_of)
@@ -83,18 +86,23 @@ ATTRIBUTE_UPDATES = MapOf(
         **common.SINGLE_WRITE,
     },
     required=("TableName", "Key"),
+    wording=Wording(counts=True),
 )
 def update_item(txn: WriteTransaction, request: Request) -> Answer:
+    counted(_check_update, request)
+    write, change = update_of(txn.tables, request, counted)
+    txn.check_item_lock(write.table, write.key)
+    evaluated, entries = evaluate_and_apply(txn, write)
+    attributes = _returned(request.get("ReturnValues"), evaluated, change)
+    return single_answer(txn, request, evaluated, entries, attributes)
+
+
+def _check_update(request: Request) -> None:
     refuse_mixing(
         request,
         ("UpdateExpression", "ConditionExpression"),
         ("AttributeUpdates", "Expected", "ConditionalOperator"),
     )
-    write, change = update_of(txn.tables, request)
-    txn.check_item_lock(write.table, write.key)
-    evaluated, entries = evaluate_and_apply(txn, write)
-    attributes = _returned(request.get("ReturnValues"), evaluated, change)
-    return single_answer(txn, request, evaluated, entries, attributes)
 
 
 def _returned(how: str | None, evaluated: Evaluated, change: Update | None) -> Item | None:
@@ -116,18 +124,25 @@ def _returned(how: str | None, evaluated: Evaluated, change: Update | None) -> I
     "DeleteItem",
     {"TableName": common.TABLE_NAME, "Key": common.ATTRIBUTES, **common.SINGLE_WRITE},
     required=("TableName", "Key"),
+    wording=Wording(counts=True, joins=True),
 )
 def delete_item(txn: WriteTransaction, request: Request) -> Answer:
     return _write(txn, request, delete_of)
 
 
-def _write(txn: WriteTransaction, request: Request, read: Callable[[Catalog, Request], Mutation]) -> Answer:
+def _write(
+    txn: WriteTransaction, request: Request, read: Callable[[Catalog, Request, Validate], Mutation]
+) -> Answer:
     """PutItem and DeleteItem, which can return the item as it was."""
-    refuse_mixing(request, ("ConditionExpression",), ("Expected", "ConditionalOperator"))
-    if request.get("ReturnValues") not in (None, "NONE", "ALL_OLD"):
-        raise invalid("ReturnValues can only be ALL_OLD or NONE")
-    write = read(txn.tables, request)
+    counted(_check_write, request)
+    write = read(txn.tables, request, counted)
     txn.check_item_lock(write.table, write.key)
     evaluated, entries = evaluate_and_apply(txn, write)
     attributes = evaluated.old if request.get("ReturnValues") == "ALL_OLD" else None
     return single_answer(txn, request, evaluated, entries, attributes)
+
+
+def _check_write(request: Request) -> None:
+    refuse_mixing(request, ("ConditionExpression",), ("Expected", "ConditionalOperator"))
+    if request.get("ReturnValues") not in (None, "NONE", "ALL_OLD"):
+        raise invalid("ReturnValues can only be ALL_OLD or NONE")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeAlias, TypeVar
 
-from tablewright.engine.api.shapes import Answer, Fits, Request, Shape, Struct, predicate
+from tablewright.engine.api.shapes import Answer, Fits, Request, Shape, Struct, Wording, predicate
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 
 Context = TypeVar("Context", ReadTransaction, WriteTransaction)
@@ -45,20 +45,22 @@ read_only: dict[str, ReadOperation] = {}
 
 
 def read_verb(
-    verb: str, members: Members, required: Names = (), refused: Names = ()
+    verb: str, members: Members, required: Names = (), refused: Names = (), wording: Wording | None = None
 ) -> Callable[[Read], Read]:
     def register(run: Read) -> Read:
-        operations[verb] = ReadOperation(verb, Struct(f"{verb}Input", members, required, refused), run)
+        shape = Struct(f"{verb}Input", members, required, refused, wording)
+        operations[verb] = ReadOperation(verb, shape, run)
         return run
 
     return register
 
 
 def write_verb(
-    verb: str, members: Members, required: Names = (), refused: Names = ()
+    verb: str, members: Members, required: Names = (), refused: Names = (), wording: Wording | None = None
 ) -> Callable[[Write], Write]:
     def register(run: Write) -> Write:
-        operations[verb] = WriteOperation(verb, Struct(f"{verb}Input", members, required, refused), run)
+        shape = Struct(f"{verb}Input", members, required, refused, wording)
+        operations[verb] = WriteOperation(verb, shape, run)
         return run
 
     return register

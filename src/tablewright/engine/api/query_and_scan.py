@@ -17,10 +17,11 @@ from tablewright.engine.api.arguments import (
     refuse_nested_keys,
 )
 from tablewright.engine.api.operation import read_verb
-from tablewright.engine.api.shapes import Answer, Request, Whole
+from tablewright.engine.api.shapes import Answer, Request, Whole, Wording
 from tablewright.engine.catalog import KeySchema
 from tablewright.engine.errors import invalid
 from tablewright.engine.keys import partition_bytes, plan_range, position, segment_range
+from tablewright.engine.limits import GLOBAL_HASH_KEYS, GLOBAL_RANGE_KEYS
 from tablewright.engine.range_read import (
     answer,
     check_select,
@@ -42,6 +43,7 @@ from tablewright.expressions import (
     plan_keys,
     top_level_names,
 )
+from tablewright.expressions.legacy import TWO_CONDITIONS
 
 
 @read_verb(
@@ -66,13 +68,10 @@ from tablewright.expressions import (
         "ExpressionAttributeValues": common.ATTRIBUTES,
     },
     required=("TableName",),
+    wording=Wording(counts=False),
 )
 def query(txn: ReadTransaction, request: Request) -> Answer:
-    refuse_mixing(
-        request,
-        ("KeyConditionExpression", "FilterExpression", "ProjectionExpression"),
-        ("KeyConditions", "QueryFilter", "ConditionalOperator", "AttributesToGet"),
-    )
+    _refuse_mixing(request)
     given = placeholders(request, ("FilterExpression", "KeyConditionExpression"), ("ProjectionExpression",))
     if request.get("ExclusiveStartKey") is not None:
         admit_key(request["ExclusiveStartKey"])
@@ -87,6 +86,8 @@ def query(txn: ReadTransaction, request: Request) -> Answer:
     )
     index = find_index(table, request)
     schema = table.schema if index is None else index.schema
+    if len(tests) > 2 and len(schema.names) <= 2 and request.get("KeyConditions") is not None:
+        raise invalid(TWO_CONDITIONS)
     plan = plan_keys(tests, schema.hash, schema.range, table.types)
     _refuse_key_filter(schema, keep)
     view = view_of(table, index, request, keep, paths)
@@ -96,12 +97,26 @@ def query(txn: ReadTransaction, request: Request) -> Answer:
     if start is not None:
         place = position(table, index, start)
         _refuse_outside(schema, plan, start, low <= place < high)
+        if index is None and not schema.range:
+            raise invalid("The query can return at most one row and cannot be restarted")
         low, high = (low, place) if backward else (place + b"\0", high)
     limit = request.get("Limit")
     txn.check_throughput(table, index, low)
     page = read_page(txn, view, low, high, backward, None if limit is None else int(limit))
     spend(txn, view, page, "Query", low)
+    if page.last is not None and index is None and not schema.range:
+        page.last = None  # nothing can follow the one item of its key
     return answer(view, page, request)
+
+
+_EXPRESSIONS = ("KeyConditionExpression", "FilterExpression", "ProjectionExpression")
+_LEGACY = ("KeyConditions", "QueryFilter", "ConditionalOperator", "AttributesToGet")
+
+
+def _refuse_mixing(request: Request) -> None:
+    # KeyConditions may stand beside a filter or a projection of either style.
+    beside_keys = request.get("KeyConditionExpression") is not None
+    refuse_mixing(request, _EXPRESSIONS, _LEGACY if beside_keys else _LEGACY[1:])
 
 
 def _read_tests(request: Request, given: Placeholders) -> tuple[KeyTest, ...]:
@@ -113,7 +128,9 @@ def _read_tests(request: Request, given: Placeholders) -> tuple[KeyTest, ...]:
         raise invalid(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
         )
-    return key_conditions(admit_conditions(old))
+    # Only a global index can have more key attributes than two.
+    most = 2 if request.get("IndexName") is None else GLOBAL_HASH_KEYS + GLOBAL_RANGE_KEYS
+    return key_conditions(admit_conditions(old), most)
 
 
 def _refuse_key_filter(schema: KeySchema, keep: Condition | None) -> None:
@@ -175,7 +192,7 @@ def scan(txn: ReadTransaction, request: Request) -> Answer:
         table, request, lambda: (*(paths_in(keep) if keep is not None else ()), *(paths or ()))
     )
     index = find_index(table, request)
-    view = view_of(table, index, request, keep, paths)
+    view = view_of(table, index, request, keep, paths, scans=True)
     start = start_key(table, index, request)
     if start is not None:
         place = position(table, index, start)

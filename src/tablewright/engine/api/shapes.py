@@ -12,11 +12,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
 
 from tablewright.engine.errors import invalid, not_supported, serialization
 from tablewright.values import BadValue, admit
-from tablewright.values.codec import wrong_list, wrong_map, wrong_scalar, wrong_structure, wrong_value
+from tablewright.values.codec import (
+    NOT_UTF8,
+    wrong_list,
+    wrong_map,
+    wrong_scalar,
+    wrong_structure,
+    wrong_value,
+)
 
 Request: TypeAlias = dict[str, Any]
 Answer: TypeAlias = dict[str, Any]
@@ -29,13 +38,30 @@ JAVA_MOST = {"Integer": 2**31 - 1, "Long": 2**63 - 1}
 _PACKAGE = "com.amazonaws.dynamodb.v20120810."
 
 
+class Wording(NamedTuple):
+    """How a verb reports errors whose validation the service has replaced in 2026 (PutItem, GetItem, Query...).
+
+    `counts`: each message begins with `1 validation error detected: `, those about values and expressions too.
+    `joins`: an enum that is wrong is reported with the other constraints; otherwise it is reported alone.
+    """
+
+    counts: bool
+    joins: bool = False
+
+
+COUNTED = "1 validation error detected: "
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
+    """`restated` is how verbs with a newer wording print `one_of`."""
+
     least: int | None = None
     most: int | None = None
     pattern: str | None = None
     one_of: tuple[str, ...] | None = None
     or_arn: bool = False
+    restated: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +114,7 @@ class Struct:
     members: Mapping[str, "Shape"]
     required: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    wording: Wording | None = None
 
 
 Shape: TypeAlias = Text | Whole | Flag | Moment | ListOf | MapOf | AttributeValue | Struct
@@ -103,7 +130,11 @@ def check(shape: Struct, fits: Fits, request: Request) -> Request:
     if fits(request):
         return request
     _raise_wrong_type(shape, request)
-    mistakes = list(_violations(shape, request, "", ""))
+    # If a required member is missing, the service reports all constraints as before 2026.
+    is_newer = shape.wording is not None and all(request.get(name) is not None for name in shape.required)
+    if is_newer:
+        _raise_alone(shape, request)
+    mistakes = list(_violations(shape, request, "", "", is_newer))
     if mistakes:
         count = len(mistakes)
         reported = "; ".join(mistakes[:_MOST_REPORTED])
@@ -111,6 +142,32 @@ def check(shape: Struct, fits: Fits, request: Request) -> Request:
     _raise_refused(shape, request)
     known: Request = _known(shape, request)
     return known
+
+
+def _raise_alone(shape: Struct, request: Request) -> None:
+    """The errors that verbs with a newer wording report before all others, and alone."""
+    for name in ("TableName", "RequestItems"):
+        if name in shape.members and request.get(name) in ("", {}):
+            raise invalid(
+                f"{COUNTED}Value at '{name}' failed to satisfy constraint: "
+                "Member must have length greater than or equal to 1"
+            )
+    wording = shape.wording
+    if wording is not None and not wording.joins:
+        for name, member in shape.members.items():
+            value = request.get(name)
+            if (
+                isinstance(member, Text)
+                and member.restated
+                and value is not None
+                and any(_constraints(member, value))
+            ):
+                raise invalid((COUNTED if wording.counts else "") + _restated(member))
+
+
+def _restated(shape: Text) -> str:
+    values = ", ".join(shape.restated or ())
+    return f"Failed to satisfy constraint: Member must satisfy enum value set: [{values}]"
 
 
 def _known(shape: Shape, content: Any) -> Any:
@@ -259,7 +316,9 @@ def _wrong_type(shape: Shape, content: Any) -> str | None:
             return None if type(content) is dict else wrong_structure(content, _PACKAGE + name)
 
 
-def _violations(shape: Shape, content: Any, path: str, plain_path: str) -> Iterator[str]:
+def _violations(
+    shape: Shape, content: Any, path: str, plain_path: str, is_newer: bool = False
+) -> Iterator[str]:
     """Each violated constraint as a message, outer before inner.
 
     A few members have a second validator on the service, which prints no value and the member's own spelling.
@@ -267,13 +326,24 @@ def _violations(shape: Shape, content: Any, path: str, plain_path: str) -> Itera
     for constraint in _constraints(shape, content):
         if isinstance(shape, (Whole, ListOf)) and shape.terse:
             yield f"Value at '{plain_path}' failed to satisfy constraint: {constraint}"
+        elif is_newer and isinstance(shape, Text) and shape.restated:
+            yield _restated(shape)
+        elif is_newer and isinstance(shape, MapOf):
+            yield f"Value '{_json(content)}' at '{path}' failed to satisfy constraint: {constraint}"
         else:
             yield f"Value '{_java(shape, content)}' at '{path}' failed to satisfy constraint: {constraint}"
     for place, plain_place, member, value in _members(shape, content, path, plain_path):
         if value is None:
             yield f"Value null at '{place}' failed to satisfy constraint: Member must not be null"
         else:
-            yield from _violations(member, value, place, plain_place)
+            yield from _violations(member, value, place, plain_place, is_newer)
+
+
+def _json(content: Any) -> str:
+    try:
+        return orjson.dumps(content).decode()
+    except orjson.JSONEncodeError:
+        raise serialization(NOT_UTF8) from None
 
 
 def _members(shape: Shape, content: Any, path: str, plain: str) -> Iterator[tuple[str, str, Shape, Any]]:

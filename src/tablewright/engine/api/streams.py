@@ -22,6 +22,7 @@ from tablewright.engine.streams.shards import (
     find_stream,
     is_readable,
     readable_shards,
+    refuse_bad_arn,
     sequence_number,
     shard_name,
 )
@@ -36,6 +37,8 @@ from tablewright.engine.transaction import ReadTransaction
 )
 def list_streams(txn: ReadTransaction, request: Request) -> Answer:
     table, start = request.get("TableName"), request.get("ExclusiveStartStreamArn") or ""
+    if start:
+        refuse_bad_arn(start)
     limit, now = int(request.get("Limit") or LIST_PAGE), txn.now_us()
     found = [
         stream

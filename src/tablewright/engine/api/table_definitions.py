@@ -86,6 +86,8 @@ LOCAL_INDEX = Struct(
     required=("IndexName", "KeySchema", "Projection"),
 )
 
+SAME_NAME = "Both the Hash Key and the Range Key element in the KeySchema have the same name"
+
 # --- settings ---
 
 
@@ -222,7 +224,7 @@ def _hash_then_range(elements: Sequence[Request]) -> KeySchema:
         raise invalid("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
     names = [one["AttributeName"] for one in elements]
     if len(set(names)) < len(names):
-        raise invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+        raise invalid(SAME_NAME)
     return KeySchema(tuple(names[:1]), tuple(names[1:]))
 
 
@@ -231,6 +233,14 @@ def refuse_local_on_hash(asked: Sequence[Request] | None, schema: KeySchema) -> 
         raise invalid_parameter(
             "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex"
         )
+
+
+def refuse_repeated(asked: Sequence[Request]) -> None:
+    """Refuse an index whose key schema names an attribute twice; the service finds this before unused definitions."""
+    for index in asked:
+        names = [element["AttributeName"] for element in index["KeySchema"]]
+        if len(set(names)) < len(names):
+            raise invalid(SAME_NAME)
 
 
 def refuse_unused(types: Mapping[str, str], schema: KeySchema, asked: Sequence[Request]) -> None:
@@ -327,7 +337,7 @@ def _global_schema(elements: Sequence[Request], types: Mapping[str, str]) -> Key
     if kinds[0] != "HASH":
         raise invalid("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
     if len(set(names)) != len(names):
-        raise invalid("Invalid KeySchema: Some index key attribute have no definition")
+        raise invalid(SAME_NAME)
     hashes = kinds.count("HASH")
     if kinds != ["HASH"] * hashes + ["RANGE"] * (len(kinds) - hashes):
         raise invalid_parameter("All HASH key attributes must precede RANGE key attributes in the KeySchema")

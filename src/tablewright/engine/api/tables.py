@@ -41,7 +41,7 @@ from tablewright.engine.transaction import ReadTransaction, WriteTransaction
         "WarmThroughput": definitions.WARM,
         "OnDemandThroughput": definitions.ON_DEMAND,
     },
-    required=("TableName", "KeySchema"),
+    required=("KeySchema",),
     refused=("ResourcePolicy", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode", "VectorIndexes"),
 )
 def create_table(txn: WriteTransaction, request: Request) -> Answer:
@@ -67,7 +67,9 @@ def create_table(txn: WriteTransaction, request: Request) -> Answer:
 
 def _defined(txn: WriteTransaction, request: Request) -> Table:
     """The table that the request defines, still without a number."""
-    name = request["TableName"]
+    name: str | None = request.get("TableName")
+    if name is None:
+        raise invalid("The parameter 'TableName' is required but was not present in the request")
     if name.startswith("arn:"):
         raise invalid("CreateTable takes a table name, not an ARN: the engine makes the ARN")
     mode = str(request.get("BillingMode") or "PROVISIONED")
@@ -77,6 +79,7 @@ def _defined(txn: WriteTransaction, request: Request) -> Table:
     schema = definitions.table_schema(request["KeySchema"], types)
     asked = request.get("LocalSecondaryIndexes"), request.get("GlobalSecondaryIndexes")
     definitions.refuse_local_on_hash(asked[0], schema)
+    definitions.refuse_repeated([*(asked[0] or ()), *(asked[1] or ())])
     definitions.refuse_unused(types, schema, [*(asked[0] or ()), *(asked[1] or ())])
     local = definitions.local_indexes(asked[0], schema, types)
     indexes = [*local, *definitions.global_indexes(asked[1], len(local) + 1, types, mode)]
@@ -162,7 +165,19 @@ def delete_table(txn: WriteTransaction, request: Request) -> Answer:
         refuse_writer(table.name, table.replicas, table.replicas.region)
     description = describe(table, txn.rows, "DELETING")
     drop_table(txn, table)
-    return {"TableDescription": description}
+    return {"TableDescription": {m: shown for m, shown in description.items() if m not in _GONE}}
+
+
+# What the service no longer describes of a table that is being deleted.
+_GONE = frozenset(
+    (
+        "AttributeDefinitions",
+        "CreationDateTime",
+        "GlobalSecondaryIndexes",
+        "KeySchema",
+        "LocalSecondaryIndexes",
+    )
+)
 
 
 def drop_table(txn: WriteTransaction, table: Table) -> None:

@@ -34,6 +34,7 @@ from tablewright.engine.mutations import (
 from tablewright.engine.throughput.token_buckets import Throttled
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.expressions import BadExpression
+from tablewright.values import admit, item_size
 
 GET = Struct(
     "Get",
@@ -162,7 +163,7 @@ def transact_write_items(txn: WriteTransaction, request: Request) -> Answer:
         if replay is not None:
             return replay
     writes = _read_actions(txn.tables, actions)
-    _refuse_oversize(writes)
+    _refuse_oversize(writes, actions)
     decisions = _evaluate_all(txn, writes)
     answer = _write_all(txn, request, decisions, [kind for kind, _ in actions])
     if token is not None:
@@ -194,6 +195,7 @@ def _read_actions(tables: Catalog, actions: Sequence[tuple[str, Request]]) -> li
             elif not isinstance(error, ItemMistake):
                 raise
             reasons.append({"Code": "ValidationError", "Message": error.message})
+    reasons = _up_to_validation_error(reasons)
     if missing is not None:
         raise missing
     if len(writes) != len(actions):
@@ -203,8 +205,21 @@ def _read_actions(tables: Catalog, actions: Sequence[tuple[str, Request]]) -> li
     return writes
 
 
-def _refuse_oversize(writes: Sequence[Mutation]) -> None:
-    size = sum(write.transform(None, 0)[1] for write in writes if write.is_put)
+def _up_to_validation_error(reasons: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The reasons as the service gives them: it evaluates no action after the first that is not valid."""
+    for place, reason in enumerate(reasons):
+        if reason["Code"] == "ValidationError":
+            return [*reasons[: place + 1], *[{"Code": "None"}] * (len(reasons) - place - 1)]
+    return reasons
+
+
+def _refuse_oversize(writes: Sequence[Mutation], actions: Sequence[tuple[str, Request]]) -> None:
+    """Refuse a request whose items, keys and expression values are larger than 4 MB; stored items do not count."""
+    size = 0
+    for write, (_, action) in zip(writes, actions, strict=True):
+        size += write.transform(None, 0)[1] if write.is_put else item_size(write.attributes)
+        for name, value in (action.get("ExpressionAttributeValues") or {}).items():
+            size += len(name) + admit(value)[1]
     if size > TRANSACTION_BYTES:
         raise invalid(f"Transaction payload size cannot exceed 4MB. Payload Size: {size}")
 
@@ -231,9 +246,7 @@ def _evaluate_all(txn: WriteTransaction, writes: Sequence[Mutation]) -> list[Eva
                 raise
             reasons.append({"Code": code, "Message": error.message, **error.fields})
     if len(decisions) != len(writes):
-        raise transaction_canceled(reasons)
-    if sum(max(one.old_size, one.new_size) for one in decisions) > TRANSACTION_BYTES:
-        raise invalid("Transaction payload size cannot exceed 4MB")
+        raise transaction_canceled(_up_to_validation_error(reasons))
     return decisions
 
 

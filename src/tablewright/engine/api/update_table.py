@@ -82,7 +82,7 @@ _ALONE = {
 )
 def update_table(txn: WriteTransaction, request: Request) -> Answer:
     given = {member for member in CHANGES if request.get(member) is not None}
-    if not given:
+    if not given or (given == {"GlobalSecondaryIndexUpdates"} and not request["GlobalSecondaryIndexUpdates"]):
         raise invalid(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates "
             "or SSESpecification or ReplicaUpdates is required"
@@ -267,11 +267,11 @@ def _with_new_index(txn: WriteTransaction, table: Table, asked: Request, request
         raise invalid("Attempting to create an index which already exists")
     # AttributeDefinitions are a delta: existing types need not be repeated, but must not be changed.
     given = definitions.attribute_types(request.get("AttributeDefinitions"))
-    for name, kind in given.items():
-        if table.types.get(name, kind) != kind:
-            raise invalid_parameter(f"Attempting to change the type of key attribute {name}")
+    _refuse_redefined(table, asked["KeySchema"], given)
     types = {**table.types, **given}
-    if any(element["AttributeName"] not in types for element in asked["KeySchema"]):
+    # The keys of the table and of its global indexes are known; those of a local index have to be defined again.
+    known = {*table.schema.names, *given}.union(*(i.schema.names for i in table.indexes if not i.local))
+    if any(element["AttributeName"] not in known for element in asked["KeySchema"]):
         raise invalid_parameter("Some index key attributes are not defined in AttributeDefinitions")
     index = definitions.global_index(asked, table.next_index, types, table.billing)
     definitions.refuse_many([*table.indexes, index])
@@ -280,6 +280,27 @@ def _with_new_index(txn: WriteTransaction, table: Table, asked: Request, request
     index = replace(index, status="CREATING", backfill=(0, txn.rows.last_row(table.number)))
     used = {name: types[name] for name in types if name in table.types or name in index.schema.names}
     return replace(table, types=used, indexes=(*table.indexes, index), next_index=index.number + 1)
+
+
+def _refuse_redefined(table: Table, elements: Sequence[Request], given: Mapping[str, str]) -> None:
+    """Refuse definitions that give another type to an attribute that is a key already."""
+    for name, kind in given.items():
+        known = table.types.get(name, kind)
+        if known != kind:
+            schemas = (table.schema, *(index.schema for index in table.indexes))
+            old = next(schema for schema in schemas if name in schema.names)
+            new = {one["AttributeName"]: one["KeyType"] for one in elements}
+            raise invalid_parameter(
+                "Attributes cannot be redefined. Please check that your attribute has the same type as previously "
+                f"defined. Existing schema: {_schema_text(old.elements(), table.types)} "
+                f"New schema: {_schema_text(elements if name in new else old.elements(), {**table.types, **given})}"
+            )
+
+
+def _schema_text(elements: Sequence[Request], types: Mapping[str, str]) -> str:
+    """How the service prints a key schema."""
+    keys = [f"{one['AttributeName']}:{types.get(one['AttributeName'])}:{one['KeyType']}" for one in elements]
+    return f"Schema:[{', '.join(f'SchemaElement: key{{{key}}}' for key in keys)}]"
 
 
 def _with_changed_index(table: Table, asked: Request, now: float) -> Table:

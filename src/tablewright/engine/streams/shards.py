@@ -55,9 +55,13 @@ def is_readable(one: Stream | Shard, now: int) -> bool:
     return one.closed is None or one.closed >= now - DAY
 
 
-def find_stream(txn: ReadTransaction, arn: str) -> Stream:
+def refuse_bad_arn(arn: str) -> None:
     if not arn.startswith("arn:") or ":table/" not in arn or "/stream/" not in arn:
         raise invalid("Invalid StreamArn")
+
+
+def find_stream(txn: ReadTransaction, arn: str) -> Stream:
+    refuse_bad_arn(arn)
     stream = store.find_stream(txn.rows, arn)
     if stream is None or not is_readable(stream, txn.now_us()):
         raise resource_not_found(f"Requested resource not found: Stream: {arn} not found")
