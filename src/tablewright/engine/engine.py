@@ -393,7 +393,8 @@ def _work(verb: str, request: Request) -> Work:
 def _served(operation: Operation[Context], context: Context, request: Request) -> bytes:
     """The response to a request, after checking its shape; refusals in the service's type and words."""
     try:
-        return orjson.dumps(operation.run(context, check(operation.shape, operation.fits, request)))
+        answer = operation.run(context, check(operation.shape, operation.fits, request))
+        return answer if type(answer) is bytes else orjson.dumps(answer)
     except (BadValue, BadExpression) as mistake:
         raise invalid(str(mistake)) from None
     except WrongJson as mistake:

@@ -192,9 +192,7 @@ def plan_keys(
     types: Mapping[str, str],
 ) -> KeyPlan:
     """The walk of the table or index with this key schema that answers the tests."""
-    by_name: dict[str, KeyTest] = {}
-    for test in tests:
-        by_name[test.name] = test
+    by_name = {test.name: test for test in tests}
     if len(by_name) > len(hash_names) + len(range_names):
         raise BadExpression(
             f"The number of query conditions ({len(by_name)}) exceeds the number of key attributes "
@@ -205,7 +203,8 @@ def plan_keys(
         equal = by_name.get(name)
         if equal is None or equal.op != "=":
             raise _no_partition(by_name, hash_names)
-        _refuse_bad_values(equal, types[name])
+        if not equal.values[0].get(types[name]):
+            _refuse_bad_values(equal, types[name])
         partition.append(equal.values[0])
     sort, last = [], None
     for name in range_names:
