@@ -194,7 +194,7 @@ def read_page(
     """Read one range. `is_last`: the request reads no rows after these."""
     number = None if view.index is None else view.index.number
     span = view.table.number, number, low, high, backward, -1 if limit is None else limit
-    if not view.reads_whole_items:
+    if view.index is not None and not view.reads_whole_items:
         return _projected_page(txn, view, span, limit, is_last)
     if limit is not None and limit <= FEW:
         raws, walked = _added([], 0, txn, view, txn.rows.fetch_range(*span))
