@@ -99,7 +99,7 @@ def break_it(engine: Engine) -> None:
     storage = engine._storage
     with storage.write_lock:
         storage.begin()
-        storage.writes.add_to_counts("t1", 1, 0)
+        storage.writes.add_to_counts(("t1", 1, 0))
         storage.commit()
 
 

@@ -219,7 +219,7 @@ FILTER = {"FilterExpression": "attribute_exists(wings)"}
 def test_a_transaction_that_was_broken_off_is_undone_by_the_next_write(engine: Engine) -> None:
     with engine._storage.write_lock:  # else the engine's own chores may be writing
         engine._storage.begin()
-        engine._storage.writes.add_to_counts("left behind", 1, 1)
+        engine._storage.writes.add_to_counts(("left behind", 1, 1))
     engine.call("PutItem", put("a"))
     assert found(engine, "a")
     assert engine.verify() == []

@@ -17,7 +17,7 @@ from tablewright.engine.api.operation import WriteOperation
 from tablewright.engine.api.registry import VERBS
 from tablewright.engine.transaction import WriteTransaction
 
-Run = Callable[[WriteTransaction, dict[str, Any]], dict[str, Any]]
+Run = Callable[[WriteTransaction, dict[str, Any]], dict[str, Any] | bytes]
 
 
 @pytest.fixture

@@ -395,7 +395,10 @@ def _work(verb: str, request: Request) -> Work:
 def _served(operation: Operation[Context], context: Context, request: Request) -> bytes:
     """The response to a request, after checking its shape; refusals in the service's type and words."""
     try:
-        return orjson.dumps(operation.run(context, check(operation.shape, operation.fits, request)))
+        if not operation.fits(request):
+            request = check(operation.shape, request)
+        answer = operation.run(context, request)
+        return answer if type(answer) is bytes else orjson.dumps(answer)
     except (BadValue, BadExpression, Reworded) as mistake:
         if operation.shape.wording is not None:
             raise invalid(current_text(mistake)) from None

@@ -1,5 +1,6 @@
 """Entries of secondary indexes: their attributes and size, and how a write changes them. Pure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tablewright.engine.catalog import Index, Table
@@ -45,7 +46,7 @@ def changes(
         old_key = entry_key(table, index, old, key) if old is not None else None
         if new is None:
             new_key = None
-        elif old is not None and not [n for n in index.schema.names if old.get(n) != new.get(n)]:
+        elif old is not None and _same_values(index.schema.names, old, new):
             # Most updates do not change the key.
             new_key = old_key
         else:
@@ -55,6 +56,15 @@ def changes(
         if old_key is not None or new_key is not None:
             changed.append(EntryChange(index, old_key, new_key, was, will))
     return changed
+
+
+def _same_values(names: Sequence[str], old: Item, new: Item) -> bool:
+    for name in names:
+        before, after = old.get(name), new.get(name)
+        # An update shares with the old item what it did not change.
+        if before is not after and before != after:
+            return False
+    return True
 
 
 def additions(table: Table, key: bytes, row: int, new: Item, size: int) -> list[EntryChange]:

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from tablewright.engine.api.arguments import find_table, key_bytes, placeholders, read_paths, refuse_mixing
+from tablewright.engine.api.arguments import placeholders, read_paths, refuse_mixing
 from tablewright.engine.api.shapes import Request
-from tablewright.engine.catalog import Catalog, Table
+from tablewright.engine.catalog import Table
 from tablewright.engine.storage.rows import Row, RowReader
 from tablewright.expressions import Path, project
-from tablewright.values import admit_item
 
 
 class ItemRead(NamedTuple):
@@ -44,10 +43,3 @@ def wanted_paths(request: Request) -> tuple[Path, ...] | None:
     paths = read_paths(request, given)
     given.check_all_used()
     return paths
-
-
-def read_of(tables: Catalog, request: Request) -> ItemRead:
-    key, _ = admit_item(request["Key"])
-    paths = wanted_paths(request)
-    table = find_table(tables, request["TableName"])
-    return ItemRead(table, key_bytes(table, key), paths)

@@ -6,7 +6,7 @@ An index key is followed by the key of the item, which makes it unique and order
 Must hold: no part is a prefix of another (values/ordering.py), so a partition is exactly one byte range.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from zlib import crc32
 
@@ -18,8 +18,8 @@ HASH_SPACE = 1 << 31
 _BYTES = [bytes([number]) for number in range(256)]
 
 
-def partition_bytes(values: Iterable[Value]) -> bytes:
-    parts = b"".join([key_part(value) for value in values])
+def partition_bytes(values: Sequence[Value]) -> bytes:
+    parts = key_part(values[0]) if len(values) == 1 else b"".join([key_part(value) for value in values])
     return (crc32(parts) >> 1).to_bytes(4) + parts
 
 

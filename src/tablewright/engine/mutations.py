@@ -37,7 +37,6 @@ from tablewright.expressions import (
     attribute_updates,
     holds,
     paths_in,
-    touched,
     update,
 )
 from tablewright.expressions.nodes import Add, Set
@@ -170,14 +169,17 @@ def update_of(
     table = find_table(tables, request["TableName"])
     if table.replicas is not None:
         refuse_unless_writer(table)
-    nodes = [node for node in (change, condition) if node is not None]
-    refuse_nested_keys(table, request, lambda: (path for node in nodes for path in paths_in(node)))
+    nodes = change, condition
+    refuse_nested_keys(
+        table, request, lambda: (path for node in nodes if node is not None for path in paths_in(node))
+    )
     key = key_bytes(table, attributes)
     if change is not None:
-        for path in touched(change):
-            if path[0] in table.schema.names:
+        for action in change.actions:
+            name = action.path[0]
+            if name in table.schema.names:
                 raise ItemMistake(
-                    f"{INVALID}Cannot update attribute {path[0]}. This attribute is part of the key"
+                    f"{INVALID}Cannot update attribute {name}. This attribute is part of the key"
                 )
     transform = _updated(table, attributes, change, alone)
     write = Mutation(table, key, attributes, condition, transform, _shows_failed(request))
@@ -219,7 +221,7 @@ def _updated(table: Table, key: Item, change: Update | None, alone: bool) -> Tra
         if change is not None:
             new = apply(change, new, is_new=old is None)
         size = item_size(new) if old is None else resized(old, old_size, new)
-        if size > ITEM_BYTES or (alone and change is not None and _gauged(size, key, change) > ITEM_BYTES):
+        if size > ITEM_BYTES or (alone and change is not None and _is_oversize(size, key, change)):
             raise ItemMistake(UPDATE_TOO_LARGE)
         refuse_bad_index_keys(table, old, new, by_update=True)
         return new, size
@@ -232,10 +234,13 @@ def _creates(change: Update) -> bool:
     return not change.actions or any(isinstance(action, (Set, Add)) for action in change.actions)
 
 
-def _gauged(size: int, key: Item, change: Update) -> int:
-    """The size the service holds against the limit in UpdateItem: the key is free, each action is not."""
+def _is_oversize(size: int, key: Item, change: Update) -> bool:
+    """Whether UpdateItem refuses an item of this size: the key is free, each action is not."""
+    if size + 3 + 19 * len(change.actions) <= ITEM_BYTES:
+        return False
     assigning = sum(isinstance(action, (Set, Add)) for action in change.actions)
-    return size - item_size(key) + 3 + 19 * assigning + 2 * (len(change.actions) - assigning)
+    actions = 19 * assigning + 2 * (len(change.actions) - assigning)
+    return size - item_size(key) + 3 + actions > ITEM_BYTES
 
 
 def _shows_failed(request: Request) -> bool:

@@ -5,11 +5,10 @@ the page; a page that was cut has a LastEvaluatedKey even if nothing follows. It
 filtered are never parsed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -33,8 +32,10 @@ FEW = 64
 # Otherwise this many items are fetched first, and then at most MANY at once.
 FIRST = 8
 MANY = 256
-# Rows of a range: size, raw JSON, checksum.
-RowIterator = Iterator[tuple[int, bytes, int | None]]
+# A row of a range: size, raw JSON, checksum.
+RangeRow: TypeAlias = tuple[int, bytes, int | None]
+# What RowReader.walk reads: table, index, low, high, backward, limit.
+Span: TypeAlias = tuple[int, int | None, bytes, bytes, bool, int]
 
 
 # Immutable, though not frozen: one is made for every page, and a frozen one takes three times as long to make.
@@ -56,9 +57,16 @@ class View:
     def reads_whole_items(self) -> bool:
         return self.index is None or self.index.projection == "ALL"
 
+    @property
+    def returns_stored_items(self) -> bool:
+        """Whether a page of it has raw JSON, not parsed items."""
+        return self.keep is None and self.paths is None and self.reads_whole_items
+
 
 @dataclass(slots=True)
 class ReadPage:
+    """What was read; `items` are raw JSON where whole stored items are returned (View.returns_stored_items)."""
+
     items: list[Any]
     count: int
     scanned: int
@@ -189,12 +197,13 @@ def read_page(
 ) -> ReadPage:
     """Read one range. `is_last`: the request reads no rows after these."""
     number = None if view.index is None else view.index.number
-    most = -1 if limit is None else limit
-    # Begun and finished in one function: an open cursor would keep the table from being dropped.
-    walk = partial(txn.rows.walk, view.table.number, number, low, high, backward, most)
-    if not view.reads_whole_items:
-        return _projected_page(txn, view, walk, limit, is_last)
-    raws, walked = _fetched(txn, view, walk(), limit)
+    span = view.table.number, number, low, high, backward, -1 if limit is None else limit
+    if view.index is not None and not view.reads_whole_items:
+        return _projected_page(txn, view, span, limit, is_last)
+    if limit is not None and limit <= FEW:
+        raws, walked = _added([], 0, txn, view, txn.rows.fetch_range(*span))
+    else:
+        raws, walked = _fetched(txn, view, span)
     if is_last and txn.release is not None:
         txn.release()
     count = len(raws)
@@ -203,45 +212,47 @@ def read_page(
         return _filtered_page(view, raws, walked, last, txn.effort)
     if view.paths is not None and txn.effort is not None:
         txn.effort.spend(walked + ROW_COST * count)
-    items: list[Any] = []
-    if not view.counts_only:
-        if view.paths is None:
-            items = [_joined(raws)]
-        else:
-            items = [project(view.paths, orjson.loads(raw)) for raw in raws]
+    items: list[Any] = raws
+    if view.counts_only:
+        items = []
+    elif view.paths is not None:
+        items = [project(view.paths, orjson.loads(raw)) for raw in raws]
     return ReadPage(items, count, count, walked, 0.0, last)
 
 
-def _fetched(
-    txn: ReadTransaction, view: View, walk: RowIterator, limit: int | None
-) -> tuple[list[bytes], int]:
+def _fetched(txn: ReadTransaction, view: View, span: Span) -> tuple[list[bytes], int]:
     """The items of a page and the sum of their sizes, the item that crosses the megabyte included.
 
     Fetched many at once: a step of a Python loop takes as long as SQLite's step to the next row. First only a few,
     since they may be large; then as many as should still fit.
     """
+    # Begun and finished in one function: an open cursor would keep the table from being dropped.
+    walk = txn.rows.walk(*span)
     raws: list[bytes] = []
-    walked, step = 0, FEW if limit is not None and limit <= FEW else FIRST
+    walked, step = 0, FIRST
     while some := list(islice(walk, step)):
-        sizes, items, sums = zip(*some, strict=True)
-        if tuple(map(crc32, items)) != sums:
-            txn.rows.refuse_damaged(view.table.number, items, sums)
-        weight = sum(sizes)
-        if txn.effort is not None:
-            txn.effort.spend(weight + ROW_COST * len(items))
-        if walked + weight >= PAGE_BYTES:
-            return _cut(raws, walked, sizes, items)
-        raws += items
-        walked += weight
-        if len(items) < step:
+        raws, walked = _added(raws, walked, txn, view, some)
+        if walked >= PAGE_BYTES or len(some) < step:
             break
         step = max(1, min(MANY, (PAGE_BYTES - walked) * len(raws) // max(1, walked)))
     return raws, walked
 
 
-def _cut(
-    raws: list[bytes], walked: int, sizes: Sequence[int], items: Sequence[bytes]
+def _added(
+    raws: list[bytes], walked: int, txn: ReadTransaction, view: View, some: Sequence[RangeRow]
 ) -> tuple[list[bytes], int]:
+    """The items and the sum of their sizes with some more, as far as they fit the page."""
+    if not some:
+        return raws, walked
+    sizes, items, sums = zip(*some, strict=True)
+    if tuple(map(crc32, items)) != sums:
+        txn.rows.refuse_damaged(view.table.number, items, sums)
+    weight = sum(sizes)
+    if txn.effort is not None:
+        txn.effort.spend(weight + ROW_COST * len(items))
+    if walked + weight < PAGE_BYTES:
+        raws += items
+        return raws, walked + weight
     for size, item in zip(sizes, items, strict=True):
         raws.append(item)
         walked += size
@@ -250,14 +261,9 @@ def _cut(
     return raws, walked
 
 
-def _joined(raws: list[bytes]) -> orjson.Fragment:
+def joined(raws: list[bytes]) -> orjson.Fragment:
     """A JSON list of items that are raw JSON."""
-    if not raws:
-        return orjson.Fragment(b"[]")
-    # Adding brackets to the joined text would copy the whole text once more for each bracket.
-    raws[0] = b"[" + raws[0]
-    raws[-1] += b"]"
-    return orjson.Fragment(b",".join(raws))
+    return orjson.Fragment(b"[" + b",".join(raws) + b"]")
 
 
 def _filtered_page(
@@ -278,11 +284,11 @@ def _filtered_page(
 
 
 def _projected_page(
-    txn: ReadTransaction, view: View, walk: Callable[[], RowIterator], limit: int | None, is_last: bool
+    txn: ReadTransaction, view: View, span: Span, limit: int | None, is_last: bool
 ) -> ReadPage:
     """A page of an index that does not project ALL: the size of an entry is known once it is parsed."""
     page = ReadPage([], 0, 0, 0, 0.0, None)
-    pairs: Iterable[tuple[Item, Item]] = _entries(txn, view, walk(), limit, page)
+    pairs: Iterable[tuple[Item, Item]] = _entries(txn, view, txn.rows.walk(*span), limit, page)
     if not view.fetches:  # else the items may be many times as large as the page, and are not collected
         pairs = [(entry, entry) for _, entry in pairs]
         if is_last and txn.release is not None:
@@ -300,7 +306,7 @@ def _projected_page(
 
 
 def _entries(
-    txn: ReadTransaction, view: View, walk: RowIterator, limit: int | None, page: ReadPage
+    txn: ReadTransaction, view: View, walk: Iterator[RangeRow], limit: int | None, page: ReadPage
 ) -> Iterator[tuple[Item, Item]]:
     """The items of a page with their entries; sets the counts and the end of the page."""
     assert view.index is not None, "a table holds whole items"
@@ -342,13 +348,9 @@ def spend(txn: ReadTransaction, view: View, page: ReadPage, verb: str, key: byte
         txn.samples.append(((RETURNED_ITEMS, view.table.name, "", verb), float(page.count)))
 
 
-def answer(view: View, page: ReadPage, request: Request) -> dict[str, Any]:
-    answer: dict[str, Any] = {}
-    if not view.counts_only:
-        whole = view.keep is None and view.paths is None and view.reads_whole_items
-        answer["Items"] = page.items[0] if whole else page.items
-    answer["Count"] = page.count
-    answer["ScannedCount"] = page.scanned
+def answer(view: View, page: ReadPage, request: Request) -> dict[str, Any] | bytes:
+    """The response; as JSON where it has whole items, so that they are copied into it only once."""
+    answer: dict[str, Any] = {"Count": page.count, "ScannedCount": page.scanned}
     if page.last is not None:
         item = orjson.loads(page.last)
         answer["LastEvaluatedKey"] = {name: item[name] for name in key_names(view.table, view.index)}
@@ -357,7 +359,14 @@ def answer(view: View, page: ReadPage, request: Request) -> dict[str, Any]:
         consumed = Consumed(view.table)
         charge(consumed, view, page)
         answer["ConsumedCapacity"] = consumed.as_member(how)
-    return answer
+    if view.counts_only:
+        return answer
+    raws = page.items
+    if not raws or not view.returns_stored_items:
+        return {"Items": raws, **answer}
+    raws[0] = b'{"Items":[' + raws[0]
+    raws[-1] += b"]," + orjson.dumps(answer)[1:]
+    return b",".join(raws)
 
 
 def charge(consumed: Consumed, view: View, page: ReadPage) -> None:

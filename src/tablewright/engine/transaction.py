@@ -278,9 +278,9 @@ class WriteTransaction:
         self._counts.pop(owner, None)
 
     def flush(self) -> None:
-        for owner, (items, size) in self._counts.items():
-            if items or size:
-                self.rows.add_to_counts(owner, items, size)
+        counts = [(owner, items, size) for owner, (items, size) in self._counts.items() if items or size]
+        if counts:
+            self.rows.add_to_counts(*counts)
         self._counts.clear()
         for (table, region), number in self._numbers.items():
             save_number(self.rows, table, region, number)

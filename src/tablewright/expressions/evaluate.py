@@ -19,7 +19,10 @@ def holds(node: Condition, item: Item) -> bool:
     if isinstance(node, Call):
         return _is_true(node.name, node.operands, item)
     if isinstance(node, And):
-        return all(holds(part, item) for part in node.parts)
+        for part in node.parts:  # noqa: SIM110 (making the generator for all() takes longer than this loop)
+            if not holds(part, item):
+                return False
+        return True
     if isinstance(node, Or):
         return any(holds(part, item) for part in node.parts)
     if isinstance(node, Not):

@@ -192,9 +192,20 @@ def plan_keys(
     types: Mapping[str, str],
 ) -> KeyPlan:
     """The walk of the table or index with this key schema that answers the tests."""
-    by_name: dict[str, KeyTest] = {}
-    for test in tests:
-        by_name[test.name] = test
+    if len(tests) == 2 and len(hash_names) == 1 and len(range_names) == 1:
+        # Most queries: the partition, and a test of the sort key.
+        equal, last = tests
+        if (
+            equal.name == hash_names[0]
+            and equal.op == "="
+            and equal.values[0].get(types[equal.name])
+            and last.name == range_names[0]
+            and last.op in _FITTING
+            and last.values[0].get(types[last.name])
+        ):
+            pinned = last.op == "="
+            return KeyPlan(equal.values, last.values if pinned else (), None if pinned else last)
+    by_name = {test.name: test for test in tests}
     if len(by_name) > len(hash_names) + len(range_names):
         raise BadExpression(
             f"The number of query conditions ({len(by_name)}) exceeds the number of key attributes "
@@ -202,26 +213,26 @@ def plan_keys(
         )
     partition = []
     for name in hash_names:
-        equal = by_name.get(name)
-        if equal is None or equal.op != "=":
+        found = by_name.get(name)
+        if found is None or found.op != "=":
             raise _no_partition(by_name, hash_names)
-        _refuse_bad_values(equal, types[name])
-        partition.append(equal.values[0])
-    sort, last = [], None
+        _refuse_bad_values(found, types[name])
+        partition.append(found.values[0])
+    sort, end = [], None
     for name in range_names:
         found = by_name.get(name)
         if found is None:
             break
         _refuse_bad_values(found, types[name])
         if found.op != "=":
-            last = found
+            end = found
             break
         sort.append(found.values[0])
-    if len(partition) + len(sort) + (last is not None) != len(by_name):
+    if len(partition) + len(sort) + (end is not None) != len(by_name):
         raise _no_sort(by_name, hash_names, range_names)
-    if last is not None and last.op not in _SORT_OPERATORS:
+    if end is not None and end.op not in _SORT_OPERATORS:
         raise BadExpression(NOT_INDEXABLE)
-    return KeyPlan(tuple(partition), tuple(sort), last)
+    return KeyPlan(tuple(partition), tuple(sort), end)
 
 
 def _no_partition(by_name: Mapping[str, KeyTest], hash_names: tuple[str, ...]) -> BadExpression:

@@ -51,9 +51,8 @@ def resized(old: Item, old_size: int, new: Item) -> int:
         before = old.get(name)
         if before is not value:
             size += size_of(value) + (text_size(name) if before is None else -size_of(before))
-    for name, value in old.items():
-        if name not in new:
-            size -= text_size(name) + size_of(value)
+    for name in old.keys() - new.keys():
+        size -= text_size(name) + size_of(old[name])
     return size
 
 

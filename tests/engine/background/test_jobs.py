@@ -145,7 +145,7 @@ def test_a_write_through_the_door_is_committed_when_it_is_answered_and_undone_wh
     either: Engine,
 ) -> None:
     def deed(writing: WriteTransaction) -> int:
-        writing.rows.add_to_counts("tables", 1, 0)
+        writing.rows.add_to_counts(("tables", 1, 0))
         return writing.rows.counts("tables")[0]
 
     assert either._session.write(deed) == 2
@@ -156,7 +156,7 @@ def test_a_write_through_the_door_is_committed_when_it_is_answered_and_undone_wh
 
     with pytest.raises(ServiceError, match="no"):
         either._session.write(refused)
-    either._session.write(lambda writing: writing.rows.add_to_counts("tables", -1, 0))
+    either._session.write(lambda writing: writing.rows.add_to_counts(("tables", -1, 0)))
 
 
 def test_a_look_through_the_door_sees_one_moment(store: Path) -> None:

@@ -144,6 +144,7 @@ def test_selects_can_run_beside_a_writer_and_see_what_is_committed(tmp_path: Pat
             sizes = []
             while True:
                 page = READ_ONLY["ExecuteStatement"].run(reading, asked)
+                assert isinstance(page, dict)
                 sizes.append(len(page["Items"]))
                 if "NextToken" not in page:
                     break

@@ -166,7 +166,7 @@ def test_an_engine_verifies_itself_while_it_is_open(store: Path) -> None:
         storage = opened._storage
         with storage.write_lock:
             storage.begin()
-            storage.writes.add_to_counts("t1", 1, 0)
+            storage.writes.add_to_counts(("t1", 1, 0))
             storage.commit()
         assert opened.verify() == ["table pets: counted 2 items of 5 bytes, there are 1 of 5"]
 

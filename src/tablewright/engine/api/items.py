@@ -7,13 +7,13 @@ that does not exist; deleting a missing item is not an error.
 from collections.abc import Callable
 
 from tablewright.engine.api import common_members as common
-from tablewright.engine.api.arguments import counted, refuse_mixing
+from tablewright.engine.api.arguments import admit_key, counted, find_table, key_bytes, refuse_mixing
 from tablewright.engine.api.operation import read_verb, write_verb
 from tablewright.engine.api.shapes import Answer, AttributeValue, MapOf, Request, Struct, Text, Wording
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.consumed_capacity import Consumed, read_units
 from tablewright.engine.errors import invalid
-from tablewright.engine.item_read import projected, read_of
+from tablewright.engine.item_read import projected, wanted_paths
 from tablewright.engine.mutations import (
     Evaluated,
     Mutation,
@@ -44,18 +44,21 @@ from tablewright.values import Item
     wording=Wording(counts=False),
 )
 def get_item(txn: ReadTransaction, request: Request) -> Answer:
-    read = read_of(txn.tables, request)
+    attributes = admit_key(request["Key"])
+    paths = wanted_paths(request)
+    table = find_table(txn.tables, request["TableName"])
+    key = key_bytes(table, attributes)
     if txn.throttle is not None:
-        txn.check_throughput(read.table, None, read.key)
-    row = txn.rows.get(read.table.number, read.key)
+        txn.check_throughput(table, None, key)
+    row = txn.rows.get(table.number, key)
     units = read_units(0 if row is None else row.size, bool(request.get("ConsistentRead")))
-    txn.spend(read.table, None, units, read.key)
+    txn.spend(table, None, units, key)
     answer: Answer = {}
     if row is not None:
-        answer["Item"] = projected(row.item, read.paths)
+        answer["Item"] = projected(row.item, paths)
     how = request.get("ReturnConsumedCapacity")
     if how is not None and how != "NONE":
-        answer["ConsumedCapacity"] = Consumed(read.table, units).as_member(how)
+        answer["ConsumedCapacity"] = Consumed(table, units).as_member(how)
     return answer
 
 

@@ -17,7 +17,8 @@ Context = TypeVar("Context", ReadTransaction, WriteTransaction)
 class Operation(Generic[Context]):
     name: str
     shape: Struct
-    run: Callable[[Context, Request], Answer]
+    # The response, or its JSON.
+    run: Callable[[Context, Request], Answer | bytes]
     fits: Fits = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -34,9 +35,10 @@ class WriteOperation(Operation[WriteTransaction]):
 
 Names: TypeAlias = tuple[str, ...]
 Members: TypeAlias = Mapping[str, Shape]
-Read: TypeAlias = Callable[[ReadTransaction, Request], Answer]
+Read: TypeAlias = Callable[[ReadTransaction, Request], Answer | bytes]
 Write: TypeAlias = Callable[[WriteTransaction, Request], Answer]
 ReadOrWrite: TypeAlias = Callable[[ReadTransaction | WriteTransaction, Request], Answer]
+ReadT = TypeVar("ReadT", bound=Read)
 
 # The verbs of the modules that have been imported; registry.py imports them all.
 operations: dict[str, ReadOperation | WriteOperation] = {}
@@ -46,8 +48,8 @@ read_only: dict[str, ReadOperation] = {}
 
 def read_verb(
     verb: str, members: Members, required: Names = (), refused: Names = (), wording: Wording | None = None
-) -> Callable[[Read], Read]:
-    def register(run: Read) -> Read:
+) -> Callable[[ReadT], ReadT]:
+    def register(run: ReadT) -> ReadT:
         shape = Struct(f"{verb}Input", members, required, refused, wording)
         operations[verb] = ReadOperation(verb, shape, run)
         return run

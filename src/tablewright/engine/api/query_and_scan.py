@@ -18,7 +18,7 @@ from tablewright.engine.api.arguments import (
 )
 from tablewright.engine.api.operation import read_verb
 from tablewright.engine.api.shapes import Answer, Request, Whole, Wording
-from tablewright.engine.catalog import KeySchema
+from tablewright.engine.catalog import KeySchema, Table
 from tablewright.engine.errors import invalid
 from tablewright.engine.keys import partition_bytes, plan_range, position, segment_range
 from tablewright.engine.limits import GLOBAL_HASH_KEYS, GLOBAL_RANGE_KEYS
@@ -36,6 +36,7 @@ from tablewright.expressions import (
     Condition,
     KeyPlan,
     KeyTest,
+    Path,
     Placeholders,
     key_condition,
     key_conditions,
@@ -44,6 +45,11 @@ from tablewright.expressions import (
     top_level_names,
 )
 from tablewright.expressions.legacy import TWO_CONDITIONS
+
+_EXPRESSIONS = ("KeyConditionExpression", "FilterExpression", "ProjectionExpression")
+_LEGACY = ("KeyConditions", "QueryFilter", "ConditionalOperator", "AttributesToGet")
+# What most queries do not have, and then need not be checked for.
+_FURTHER = frozenset((*_LEGACY, "FilterExpression", "ProjectionExpression", "ExclusiveStartKey", "Select"))
 
 
 @read_verb(
@@ -70,30 +76,30 @@ from tablewright.expressions.legacy import TWO_CONDITIONS
     required=("TableName",),
     wording=Wording(counts=False),
 )
-def query(txn: ReadTransaction, request: Request) -> Answer:
-    _refuse_mixing(request)
+def query(txn: ReadTransaction, request: Request) -> Answer | bytes:
+    is_plain = _FURTHER.isdisjoint(request)
+    if not is_plain:
+        _refuse_mixing(request)
     given = placeholders(request, ("FilterExpression", "KeyConditionExpression"), ("ProjectionExpression",))
-    if request.get("ExclusiveStartKey") is not None:
-        admit_key(request["ExclusiveStartKey"])
-    keep = read_filter(request, given, "QueryFilter")
-    paths = read_paths(request, given)
+    keep, paths = (None, None) if is_plain else _read_further(request, given)
     tests = _read_tests(request, given)
     given.check_all_used()
-    check_select(request, "Query")
+    if not is_plain:
+        check_select(request, "Query")
     table = find_table(txn.tables, request["TableName"])
-    refuse_nested_keys(
-        table, request, lambda: (*(paths_in(keep) if keep is not None else ()), *(paths or ()))
-    )
+    if not is_plain:
+        _refuse_nested(table, request, keep, paths)
     index = find_index(table, request)
     schema = table.schema if index is None else index.schema
     if len(tests) > 2 and len(schema.names) <= 2 and request.get("KeyConditions") is not None:
         raise invalid(TWO_CONDITIONS)
     plan = plan_keys(tests, schema.hash, schema.range, table.types)
-    _refuse_key_filter(schema, keep)
+    if keep is not None:
+        _refuse_key_filter(schema, keep)
     view = view_of(table, index, request, keep, paths)
     low, high = plan_range(plan)
     backward = request.get("ScanIndexForward") is False
-    start = start_key(table, index, request)
+    start = None if is_plain else start_key(table, index, request)
     if start is not None:
         place = position(table, index, start)
         _refuse_outside(schema, plan, start, low <= place < high)
@@ -101,7 +107,8 @@ def query(txn: ReadTransaction, request: Request) -> Answer:
             raise invalid("The query can return at most one row and cannot be restarted")
         low, high = (low, place) if backward else (place + b"\0", high)
     limit = request.get("Limit")
-    txn.check_throughput(table, index, low)
+    if txn.throttle is not None:
+        txn.check_throughput(table, index, low)
     page = read_page(txn, view, low, high, backward, None if limit is None else int(limit))
     spend(txn, view, page, "Query", low)
     if page.last is not None and index is None and not schema.range:
@@ -109,14 +116,17 @@ def query(txn: ReadTransaction, request: Request) -> Answer:
     return answer(view, page, request)
 
 
-_EXPRESSIONS = ("KeyConditionExpression", "FilterExpression", "ProjectionExpression")
-_LEGACY = ("KeyConditions", "QueryFilter", "ConditionalOperator", "AttributesToGet")
-
-
 def _refuse_mixing(request: Request) -> None:
     # KeyConditions may stand beside a filter or a projection of either style.
     beside_keys = request.get("KeyConditionExpression") is not None
     refuse_mixing(request, _EXPRESSIONS, _LEGACY if beside_keys else _LEGACY[1:])
+
+
+def _read_further(request: Request, given: Placeholders) -> tuple[Condition | None, tuple[Path, ...] | None]:
+    """The filter and the projection; refuses a malformed start key."""
+    if request.get("ExclusiveStartKey") is not None:
+        admit_key(request["ExclusiveStartKey"])
+    return read_filter(request, given, "QueryFilter"), read_paths(request, given)
 
 
 def _read_tests(request: Request, given: Placeholders) -> tuple[KeyTest, ...]:
@@ -133,9 +143,15 @@ def _read_tests(request: Request, given: Placeholders) -> tuple[KeyTest, ...]:
     return key_conditions(admit_conditions(old), most)
 
 
-def _refuse_key_filter(schema: KeySchema, keep: Condition | None) -> None:
-    if keep is None:
-        return
+def _refuse_nested(
+    table: Table, request: Request, keep: Condition | None, paths: tuple[Path, ...] | None
+) -> None:
+    refuse_nested_keys(
+        table, request, lambda: (*(paths_in(keep) if keep is not None else ()), *(paths or ()))
+    )
+
+
+def _refuse_key_filter(schema: KeySchema, keep: Condition) -> None:
     for name in top_level_names(keep):
         if name in schema.names:
             raise invalid(
@@ -173,7 +189,7 @@ def _refuse_outside(schema: KeySchema, plan: KeyPlan, start: Any, inside: bool) 
     },
     required=("TableName",),
 )
-def scan(txn: ReadTransaction, request: Request) -> Answer:
+def scan(txn: ReadTransaction, request: Request) -> Answer | bytes:
     refuse_mixing(
         request,
         ("FilterExpression", "ProjectionExpression"),
@@ -188,9 +204,7 @@ def scan(txn: ReadTransaction, request: Request) -> Answer:
     low, high = _segment(request)
     check_select(request, "Scan")
     table = find_table(txn.tables, request["TableName"])
-    refuse_nested_keys(
-        table, request, lambda: (*(paths_in(keep) if keep is not None else ()), *(paths or ()))
-    )
+    _refuse_nested(table, request, keep, paths)
     index = find_index(table, request)
     view = view_of(table, index, request, keep, paths, scans=True)
     start = start_key(table, index, request)

@@ -116,7 +116,7 @@ def strip_images(writes: RowWriter, first: int, last: int, readers: Iterable[int
         f"WHERE seq BETWEEN ? AND ? AND owner NOT IN ({unstripped})",
         (first, last),
     )
-    writes.add_to_counts(ROWS_STRIPPED, last - writes.counts(ROWS_STRIPPED)[0], 0)
+    writes.add_to_counts((ROWS_STRIPPED, last - writes.counts(ROWS_STRIPPED)[0], 0))
 
 
 # --- a table's rows, in key order ---

@@ -21,7 +21,16 @@ from tablewright.engine.limits import PAGE_BYTES
 from tablewright.engine.partiql.page_tokens import INVALID_TOKEN, SelectPosition, read_token, token_at
 from tablewright.engine.partiql.select_plan import KeyRange, plan
 from tablewright.engine.partiql.statements import read_parameters
-from tablewright.engine.range_read import ReadPage, View, charge, find_index, read_page, spend, view_of
+from tablewright.engine.range_read import (
+    ReadPage,
+    View,
+    charge,
+    find_index,
+    joined,
+    read_page,
+    spend,
+    view_of,
+)
 from tablewright.engine.throughput.token_buckets import Throttled
 from tablewright.engine.transaction import ReadTransaction
 from tablewright.expressions import top_level_names
@@ -149,8 +158,7 @@ def _read_ranges(
         spend(txn, view, page, "ExecuteStatement", where)
         charge(found.consumed, view, page)
         found.walked_bytes += page.walked_bytes
-        is_whole = ranged.keep is None and view.paths is None and view.reads_whole_items
-        found.items = page.items[0] if is_whole else [*found.items, *page.items]
+        found.items = joined(page.items) if ranged.returns_stored_items else [*found.items, *page.items]
         if page.last is not None:
             found.last = page.last
             found.next = SelectPosition(number, position(view.table, view.index, orjson.loads(page.last)))

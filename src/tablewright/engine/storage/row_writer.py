@@ -115,16 +115,18 @@ class RowWriter(RowReader):
             (partition, delta),
         )
 
-    def add_to_counts(self, owner: str, items: int, size: int) -> None:
-        self._execute_now(
+    def add_to_counts(self, *counts: tuple[str, int, int]) -> None:
+        """Add to counters: each with its name, items and bytes."""
+        self.flush_buffers()
+        self._execute_many(
             "INSERT INTO counts(owner, items, bytes) VALUES(?, ?, ?) "
             "ON CONFLICT(owner) DO UPDATE SET items = items + excluded.items, bytes = bytes + excluded.bytes",
-            (owner, items, size),
+            counts,
         )
 
     def create_table(self, name: str, body: bytes) -> int:
         """Returns the table's number. Numbers are never reused, so old journal rows stay valid."""
-        self.add_to_counts(TABLES_EVER, 1, 0)
+        self.add_to_counts((TABLES_EVER, 1, 0))
         table = self.counts(TABLES_EVER)[0]
         self.execute("INSERT INTO tables(id, name, body) VALUES(?, ?, ?)", (table, name, body))
         self.execute(
@@ -169,7 +171,7 @@ class RowWriter(RowReader):
     def prune(self, before: int) -> None:
         """Delete the journal rows before that number."""
         self.execute("DELETE FROM journal WHERE seq < ?", (before,))
-        self.add_to_counts(ROWS_PRUNED, self.connection.changes(), 0)
+        self.add_to_counts((ROWS_PRUNED, self.connection.changes(), 0))
 
     def save_token(self, token: str, at: int, body: bytes, answer: bytes) -> None:
         self.execute(

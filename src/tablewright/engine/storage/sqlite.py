@@ -120,6 +120,7 @@ class Storage:
             self._release()
             raise
         self._writer.set_wal_hook(self._note_log)
+        self._control = self._writer.cursor().execute  # BEGIN, COMMIT and the like: always finished at once
         self.writes = RowWriter(self._writer, self.damaged)
         # Open until the end: closing any descriptor of the file would drop SQLite's locks on it.
         self._file_number = -1 if self.in_memory else os.open(self._file, os.O_RDWR)
@@ -133,7 +134,7 @@ class Storage:
         if self.in_memory:
             self._begin_in_memory()
         else:
-            self._writer.execute("BEGIN IMMEDIATE")
+            self._control("BEGIN IMMEDIATE")
 
     def changes(self) -> int:
         """How many rows the writer has ever changed: a cheap way to see whether something was written."""
@@ -144,7 +145,7 @@ class Storage:
         if self.in_memory:
             self._commit_in_memory()
         else:
-            self._writer.execute("COMMIT")
+            self._control("COMMIT")
 
     def rollback(self) -> None:
         if self._closed:
@@ -153,7 +154,7 @@ class Storage:
         if self.in_memory:
             self._rollback_in_memory()
         elif self._writer.in_transaction:
-            self._writer.execute("ROLLBACK")
+            self._control("ROLLBACK")
 
     # In memory our transactions are savepoints inside an outer transaction of SQLite that lasts for many of them. A
     # commit scans every page of the store whenever leaves moved, which at 100 000 items was half of the time SQLite
@@ -163,25 +164,25 @@ class Storage:
         if not self._writer.in_transaction:
             if self._outer_changes is not None:
                 raise MemoryRanOut("the store in memory ran out of memory and lost writes; open a new one")
-            self._writer.execute("BEGIN IMMEDIATE")
+            self._control("BEGIN IMMEDIATE")
             self._outer_changes = self.changes()
         # Set before the statement: Ctrl-C between the two lines must not leave an open savepoint unnoticed.
         self._has_savepoint = True
-        self._writer.execute("SAVEPOINT one")
+        self._control("SAVEPOINT one")
 
     def _commit_in_memory(self) -> None:
-        self._writer.execute("RELEASE one")
+        self._control("RELEASE one")
         self._has_savepoint = False
         if self._outer_changes is None or self.changes() - self._outer_changes > OUTER_CHANGES:
             self._outer_changes = None
-            self._writer.execute("COMMIT")
+            self._control("COMMIT")
 
     def _rollback_in_memory(self) -> None:
         if self._has_savepoint:
             # There is no savepoint if it was never created, or was released and only the flag not yet reset.
             with suppress(apsw.SQLError):
-                self._writer.execute("ROLLBACK TO one")
-                self._writer.execute("RELEASE one")
+                self._control("ROLLBACK TO one")
+                self._control("RELEASE one")
             self._has_savepoint = False
 
     # --- readers ---
@@ -283,7 +284,7 @@ class Storage:
             return
         self._closed = True
         self.write_lock = threading.Lock()
-        forks.leak((self._writer, self.writes, *self._idle, *self._in_use))
+        forks.leak((self._writer, self._control, self.writes, *self._idle, *self._in_use))
         if not self.in_memory:
             found = os.fstat(self._file_number)
             _OF_PARENT.add((found.st_dev, found.st_ino))
