@@ -73,6 +73,15 @@ def test_a_part_larger_than_a_part_is_refused_before_it_is_read(at: Place, api: 
     assert given(api.get(f"/uploads/{upload['uploadId']}", by=lin))["parts"] == []
 
 
+def test_a_directory_takes_its_parts_through_the_server_and_signs_none(at: Place, api: Api) -> None:
+    lin = at.user("lin")
+    upload = _slot(api, lin, "a.txt", b"abc")
+    assert upload["direct"] is False
+    wanted = {"parts": [{"number": 1, "checksum": sha256(b"abc").hexdigest()}]}
+    answer = api.post(f"/uploads/{upload['uploadId']}/parts:sign", wanted, by=lin)
+    assert refused(answer) == (409, "PARTS_NOT_SIGNED")
+
+
 def test_a_part_without_a_login_is_refused(at: Place, api: Api) -> None:
     upload = _slot(api, at.user("lin"), "a.txt", b"abc")
     assert api.ask("PUT", f"/uploads/{upload['uploadId']}/parts/1", content=b"abc").status_code == 401

@@ -48,10 +48,8 @@ def checked_description(text: str | None) -> str | None:
     return text or None
 
 
-def checked_checksum(text: str | None) -> str | None:
+def checked_checksum(text: str) -> str:
     """The hexadecimal digits of `sha256:...`, with or without its prefix; INVALID_CHECKSUM for anything else."""
-    if text is None:
-        return None
     found = _CHECKSUM.fullmatch(text.strip().lower())
     if found is None:
         words = "checksum must be sha256: and 64 hexadecimal digits."
