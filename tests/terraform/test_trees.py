@@ -20,7 +20,7 @@ from tests.terraform.command import CHANGES, NO_CHANGES, Terraform, binary, init
 
 from tablewright import testing
 from tablewright.client import embedded
-from tablewright.design import Alarm, Backups, Design, Environment, Keys, Provisioned
+from tablewright.design import Alarm, Backups, Design, Environment, Keys, ObjectBucket, Provisioned
 from tablewright.design.deployment import Deployment
 from tablewright.design.terraform import tree, write
 from tablewright.mapping import Db
@@ -91,6 +91,7 @@ def everything(**more: Any) -> Deployment:
         pitr_days=7,
         backups=Backups("cron(0 3 * * ? *)", 30, "pets", copy_to="eu-west-1"),
         deletion_protection=True,
+        objects=ObjectBucket(archive="old"),
         encryption="customer",
         tags={"Cost Centre": "pets/100%"},
         **more,

@@ -28,7 +28,9 @@ from tests.systems.campus.files.helpers import (
 from tests.systems.campus.talk import SECRET, Api, Json, Place, refuses, uuid_world
 from tests.systems.talk import at_once, given, refused
 
+from tablewright.design.policies import OBJECT_LISTS, OBJECTS
 from tablewright.edge import Issuer
+from tablewright.kit.objects.archive import Archive
 from tablewright.kit.objects.s3 import S3Objects
 from tablewright.kit.objects.store import PART_SIZE
 from tablewright.mapping import Db
@@ -112,6 +114,47 @@ def test_a_link_to_a_bucket_leads_there_with_the_name_of_the_file(at: Place) -> 
     answer = httpx.get(link.url, headers=dict(link.headers), trust_env=False)
     assert answer.content == b"in a bucket"
     assert "%C3%9Cbung.txt" in answer.headers["Content-Disposition"]
+
+
+# What each operation of S3 asks of IAM; a copy, of its source and of its target.
+ACTIONS = {
+    "HeadObject": ["GetObject"],
+    "GetObject": ["GetObject"],
+    "PutObject": ["PutObject"],
+    "CopyObject": ["GetObject", "PutObject"],
+    "CreateMultipartUpload": ["PutObject"],
+    "UploadPart": ["PutObject"],
+    "CompleteMultipartUpload": ["PutObject"],
+    "AbortMultipartUpload": ["AbortMultipartUpload"],
+    "ListParts": ["ListMultipartUploadParts"],
+    "ListMultipartUploads": ["ListBucketMultipartUploads"],
+    "ListObjectsV2": ["ListBucket"],
+    "ListObjectVersions": ["ListBucketVersions"],
+    "RestoreObject": ["RestoreObject"],
+}
+
+
+def test_what_campus_cloud_does_to_its_bucket_its_role_may_and_no_more(at: Place) -> None:
+    asked: set[str] = set()
+
+    def noted(model: Any, params: Json, **more: Any) -> None:
+        is_delete = model.name == "DeleteObject"
+        if is_delete:
+            assert "versionId" in params["url_path"] + str(params["query_string"])
+        asked.update(["DeleteObjectVersion"] if is_delete else ACTIONS[model.name])
+
+    client = at.campus.objects._s3  # type: ignore[attr-defined]  # the connection that the bucket was opened with
+    client.meta.events.register("before-call.s3", noted)
+    lin = at.user("lin")
+    file = store_clean(at, lin, "big.txt", bytes(PART_SIZE + 1))
+    at.campus.uploads.abandon(begin(at, lin, 3).upload_id)
+    at.campus.library.trash(lin, file.file_id)
+    at.campus.purge.empty_trash(lin)
+    at.campus.purge.sweep()
+    archive = Archive(at.campus.objects, at.world)
+    archive.store("courses/cs101", [b"{}"], {})
+    assert archive.restore_request("courses/cs101") is False
+    assert asked == {*OBJECTS, *OBJECT_LISTS}
 
 
 # --- straight to the bucket ---
