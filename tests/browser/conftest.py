@@ -51,9 +51,11 @@ def serving(*options: str, **environment: str) -> Iterator[Served]:
         if "ready" in line:
             break
     try:
-        found = re.findall(r"(?:console|Campus Cloud|DynamoDB)\s+(http://[\d.:]+)", "".join(lines))
-        assert len(found) == 2, lines
-        yield Served(*found)
+        pages = re.search(r"http://[\d.:]+", lines[0])  # of the console, or of the one system
+        dynamodb = re.search(r"DynamoDB\s+(http://[\d.:]+)", "".join(lines))
+        assert pages is not None, lines
+        assert dynamodb is not None, lines
+        yield Served(pages[0], dynamodb[1])
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0, "it ends cleanly"
     finally:

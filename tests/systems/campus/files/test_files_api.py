@@ -73,6 +73,17 @@ def test_a_part_larger_than_a_part_is_refused_before_it_is_read(at: Place, api: 
     assert given(api.get(f"/uploads/{upload['uploadId']}", by=lin))["parts"] == []
 
 
+def test_cancelling_an_upload_that_is_complete_leaves_its_file_and_its_quota(at: Place, api: Api) -> None:
+    lin = at.user("lin")
+    upload = _slot(api, lin, "a.txt", b"abc")
+    assert _send(api, lin, upload, 1, b"abc") == 204
+    given(api.post(f"/uploads/{upload['uploadId']}:complete", {}, by=lin))
+    assert refused(api.delete(f"/uploads/{upload['uploadId']}", by=lin)) == (404, "UPLOAD_NOT_FOUND")
+    at.campus.uploads.abandon(upload["uploadId"])
+    assert api.get(f"/files/{upload['fileId']}/content", by=lin).content == b"abc"
+    assert (at.again(lin).storage_used, at.again(lin).storage_reserved) == (3, 0)
+
+
 def test_a_directory_takes_its_parts_through_the_server_and_signs_none(at: Place, api: Api) -> None:
     lin = at.user("lin")
     upload = _slot(api, lin, "a.txt", b"abc")

@@ -142,7 +142,7 @@ class Marks:
             each for each in self.of(submission.submission_id) if each.finished and each.marker_id != AGREED
         ]
         if not assignment.second_marking or len(finished) < MARKERS:
-            words = f"{MARKERS} markers must finish their marks before a grade is agreed."
+            words = f"A grade is agreed after {MARKERS} markers have finished their marks."
             raise Conflict("MARKS_MISSING", words, facts={"finished": len(finished)})
         same = [_unchanged(mark) for mark in finished]
         entry = in_cents(entry)
