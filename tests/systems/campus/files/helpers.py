@@ -9,7 +9,8 @@ from tests.systems.campus.talk import Place
 
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus import jobs
-from tablewright.systems.campus.model import Assignment, File, Upload, User
+from tablewright.systems.campus.course_model import Assignment
+from tablewright.systems.campus.model import File, Upload, User
 
 EICAR = rb"X5O!P%@AP[4\PZX54(P^)7CC)7}$EICAR" + b"-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"
 MIB = 1024 * 1024

@@ -10,7 +10,7 @@ from tests.systems.campus.grading.test_worksheet import as_csv, as_zip, sheet, w
 from tests.systems.campus.talk import Api, Place
 from tests.systems.talk import given, refused
 
-from tablewright.systems.campus.model import Assignment, Submission
+from tablewright.systems.campus.course_model import Assignment, Submission
 
 # --- worksheets that were uploaded before ---
 

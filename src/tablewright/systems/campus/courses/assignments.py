@@ -17,6 +17,7 @@ from tablewright.design import Write
 from tablewright.edge.errors import BadRequest, Conflict, Forbidden, NotFound, Refused
 from tablewright.mapping import Stale
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, AssignmentStatus, Audience, Course, Override
 from tablewright.systems.campus.courses.assignment_rules import mistakes_in, mistakes_in_override
 from tablewright.systems.campus.courses.courses import Mistake, refuse
 from tablewright.systems.campus.courses.dates import last_end, whole_second
@@ -24,15 +25,7 @@ from tablewright.systems.campus.courses.gates import Gates
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.teams import Teams
 from tablewright.systems.campus.errors import Changed, RaceLost
-from tablewright.systems.campus.model import (
-    Assignment,
-    AssignmentStatus,
-    Audience,
-    Course,
-    File,
-    Override,
-    Task,
-)
+from tablewright.systems.campus.model import File, Task
 from tablewright.systems.campus.repository import SYSTEM, Repository, is_uuid
 
 LATE, PUBLISHED = "late", "published"

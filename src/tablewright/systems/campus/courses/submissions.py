@@ -18,6 +18,15 @@ from tablewright.edge.errors import CallerError, Conflict, Forbidden, NotFound, 
 from tablewright.kit.tables import OnceRequest, digest
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Page, Stale
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import (
+    Assignment,
+    Attempts,
+    Draft,
+    Gate,
+    MemberEntry,
+    Part,
+    Submission,
+)
 from tablewright.systems.campus.courses.drafts import MOST_COMMENTS, Drafts
 from tablewright.systems.campus.courses.gates import Gates, unchanged
 from tablewright.systems.campus.courses.lateness import Lateness, lateness
@@ -26,16 +35,7 @@ from tablewright.systems.campus.courses.parts import NewPart, Parts, first_file,
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.errors import Changed, Gone
 from tablewright.systems.campus.files.library import Library
-from tablewright.systems.campus.model import (
-    Assignment,
-    Attempts,
-    Draft,
-    Gate,
-    MemberEntry,
-    Part,
-    Submission,
-    User,
-)
+from tablewright.systems.campus.model import User
 from tablewright.systems.campus.repository import Repository
 
 RACES = (AlreadyExists, ConditionNotMet, Missing, Stale)

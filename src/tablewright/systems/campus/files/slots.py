@@ -10,10 +10,11 @@ from typing import Any
 from tablewright.edge.errors import BadRequest
 from tablewright.kit.objects.store import PART_SIZE, PartUnusable
 from tablewright.pages.words import size as in_words
+from tablewright.systems.campus.course_model import Assignment
 from tablewright.systems.campus.errors import Gone, Locked, TooLarge
 from tablewright.systems.campus.files.sniff import UNKNOWN, is_allowed
 from tablewright.systems.campus.files.type_words import kind_of, kinds_of
-from tablewright.systems.campus.model import Assignment, File, FileVersion, Upload
+from tablewright.systems.campus.model import File, FileVersion, Upload
 
 BUCKET = "campus-cloud-files"
 
