@@ -64,14 +64,11 @@ resource "aws_s3_bucket_lifecycle_configuration" "objects" {
     status = "Enabled"
 
     filter {
-      and {
-        prefix                   = "archive/"
-        object_size_greater_than = 131072
-      }
+      prefix = "archive/"
     }
 
     transition {
-      days          = 0
+      days          = 1
       storage_class = "GLACIER"
     }
   }

@@ -50,7 +50,7 @@ class Budget:
 class ObjectBucket:
     """A bucket with versions for what is too large for a table, such as files.
 
-    Objects in the folder `archive` are moved to the archive tier at once. A version that was replaced or deleted stays
+    Objects in the folder `archive` are moved to the archive tier after a day. A version that was replaced or deleted stays
     for `replaced_days`; an upload in parts that is not completed, for `unfinished_days`.
     """
 

@@ -310,7 +310,7 @@ def test_what_is_unfinished_or_replaced_goes_and_an_archive_is_in_the_archive_ti
     assert "abort_incomplete_multipart_upload { days_after_initiation = 2 }" in said
     assert "noncurrent_version_expiration { noncurrent_days = 3 }" in said
     assert 'prefix = "old/"' in said
-    assert 'transition { days = 0 storage_class = "GLACIER" }' in said
+    assert 'transition { days = 1 storage_class = "GLACIER" }' in said
     assert "transition" not in printed(pets(), objects=ObjectBucket())["objects.tf"]
 
 

@@ -14,8 +14,6 @@ from tablewright.design.terraform.hcl import Block, Interpolated, Reference, blo
 from tablewright.design.terraform.tables import LASTING, key_address
 from tablewright.design.terraform.versions import ACCOUNT_ID
 
-# Smaller objects, such as the manifest of an archive, stay readable; to move them would cost more than it saves.
-_ARCHIVED_FROM = 128 * 1024
 _BUCKET = {"bucket": Reference("aws_s3_bucket.objects.id")}
 CLOSED = ("block_public_acls", "block_public_policy", "ignore_public_acls", "restrict_public_buckets")
 
@@ -59,9 +57,9 @@ def _rules(kept: ObjectBucket) -> list[Block]:
     markers = block("expiration", {"expired_object_delete_marker": True})
     rules = [_rule("unfinished", everything, unfinished), _rule("replaced", everything, markers, replaced)]
     if kept.archive is not None:
-        large = {"prefix": f"{kept.archive}/", "object_size_greater_than": _ARCHIVED_FROM}
-        cold = block("transition", {"days": 0, "storage_class": "GLACIER"})
-        rules.append(_rule("archive", block("filter", block("and", large)), cold))
+        # S3 leaves objects below 128 KiB where they are: the manifest of an archive stays readable.
+        cold = block("transition", {"days": 1, "storage_class": "GLACIER"})
+        rules.append(_rule("archive", block("filter", {"prefix": f"{kept.archive}/"}), cold))
     return rules
 
 

@@ -44,7 +44,7 @@ def _environment(name: str, limit: int) -> Environment:
         pitr_days=35,
         # Weekly, kept for at least thirty days (CC-49).
         backups=Backups("cron(0 2 ? * SUN *)", 35, f"campus-cloud-{name}"),
-        # Files (CC-E1), and archives of courses, which are in Glacier from the first day (CC-53).
+        # Files (CC-E1), and archives of courses, which are in Glacier (CC-53).
         objects=ObjectBucket(archive="archive"),
         deletion_protection=production,
         encryption="customer" if production else "owned",
