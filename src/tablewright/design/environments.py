@@ -50,8 +50,8 @@ class Budget:
 class ObjectBucket:
     """A bucket with versions for what is too large for a table, such as files.
 
-    Objects in the folder `archive` are moved to the archive tier after a day. A version that was replaced or deleted stays
-    for `replaced_days`; an upload in parts that is not completed, for `unfinished_days`.
+    Objects in the folder `archive` are moved to the archive tier after a day. A version that was replaced or deleted
+    stays for `replaced_days`; an upload in parts that is not completed, for `unfinished_days`.
     """
 
     archive: str | None = None

@@ -329,3 +329,10 @@ def test_a_key_of_ones_own_encrypts_objects_too_and_a_protected_bucket_stays() -
     assert "prevent_destroy = true" in said
     assert '"s3.eu-west-1.amazonaws.com"' in found["tables.tf"]
     assert "s3.eu" not in printed(pets(), encryption="customer")["tables.tf"]
+
+
+def test_cc_57_a_backup_that_fails_is_told_of_where_there_are_backups() -> None:
+    budget = Budget(Decimal(10), Decimal(8))
+    with_backups = printed(pets(), budget=budget, backups=Backups("cron(0 2 * * ? *)", 30, "pets"))
+    assert 'metric_name = "NumberOfBackupJobsFailed"' in squeezed(with_backups["alarms.tf"])
+    assert "NumberOfBackupJobsFailed" not in printed(pets(), budget=budget)["alarms.tf"]

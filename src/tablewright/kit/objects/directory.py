@@ -161,6 +161,10 @@ class Directory:
         return SignedRequest("GET", self._signed().sign(path, ttl), {})
 
     @property
+    def bucket(self) -> str:
+        return self._tree.root.name
+
+    @property
     def origin(self) -> str | None:
         return None
 

@@ -234,6 +234,10 @@ class S3Objects:
         }
         return SignedRequest("GET", self._signed("get_object", self._at(name) | response, ttl), {})
 
+    @property
+    def bucket(self) -> str:
+        return self._bucket
+
     @cached_property
     def origin(self) -> str | None:
         link = urlsplit(self._signed("get_object", {"Bucket": self._bucket, "Key": "-"}, _A_SECOND))

@@ -284,6 +284,11 @@ class ObjectStore(Objects, Protocol):
         ...
 
     @property
+    def bucket(self) -> str:
+        """The name of the bucket; of a directory, the name of that."""
+        ...
+
+    @property
     def origin(self) -> str | None:
         """The origin that links lead to, such as `https://name.s3.eu-central-1.amazonaws.com`; None for our own."""
         ...

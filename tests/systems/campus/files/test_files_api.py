@@ -84,6 +84,19 @@ def test_cancelling_an_upload_that_is_complete_leaves_its_file_and_its_quota(at:
     assert (at.again(lin).storage_used, at.again(lin).storage_reserved) == (3, 0)
 
 
+def test_cc_2_a_program_notes_texts_about_a_file_up_to_four_kilobytes(at: Place, api: Api) -> None:
+    lin = at.user("lin")
+    path = f"/files/{store(at, lin).file_id}"
+    noted = {"camera": "Ünïcode 5", "lens": ""}
+    assert given(api.patch(path, {"metadata": noted}, by=lin))["metadata"] == noted
+    large = api.patch(path, {"metadata": {"a": "x" * 4090}}, by=lin)
+    assert (refused(large), large.json()["field"]) == ((422, "INVALID_METADATA"), "metadata")
+    for wrong in ({"": "x"}, {"a": 1}, {"a": {"b": "c"}}):
+        assert refused(api.patch(path, {"metadata": wrong}, by=lin))[0] in (400, 422)
+    assert given(api.get(path, by=lin))["metadata"] == noted
+    assert given(api.patch(path, {"metadata": {}}, by=lin))["metadata"] == {}
+
+
 def test_a_directory_takes_its_parts_through_the_server_and_signs_none(at: Place, api: Api) -> None:
     lin = at.user("lin")
     upload = _slot(api, lin, "a.txt", b"abc")

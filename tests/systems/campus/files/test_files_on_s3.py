@@ -76,6 +76,7 @@ def test_a_file_goes_up_in_parts_is_scanned_and_purged_in_a_bucket(at: Place) ->
     file = store_clean(at, lin, "big.txt", content)
     assert file.virus_scan_status == "clean"
     assert content_of(at, file, PART_SIZE - 4) == b"cdefthe rest"
+    assert (file.bucket, file.object_name) == ("campus-files", f"files/{file.file_id}/{file.version_id}")
     store(at, lin, "big.txt", b"second", file_id=file.file_id)
     assert at.again(lin).storage_used == real_use(at, lin) == len(content) + 6
     at.campus.library.trash(lin, file.file_id)

@@ -11,6 +11,7 @@ from tablewright.systems.campus.access import (
     CourseSeat,
     InstructorAssignment,
     InstructorSeat,
+    Me,
     OpenAssignment,
     StaffAssignment,
 )
@@ -118,6 +119,11 @@ def _add_assignments(api: APIRouter, campus: Campus) -> None:
     def list_assignments(seat: CourseSeat) -> Page[AssignmentView]:
         """By due date; drafts for staff alone."""
         return listed(_view(eligibility_of(campus.owners, seat, each), each) for each in service.of(seat))
+
+    @api.get("/me/assignments", response_model_exclude_none=True)
+    def my_assignments(user: Me) -> Page[Assignment]:
+        """The assignments that you made as an instructor, newest first."""
+        return listed(service.of_instructor(user))
 
     @api.post("/courses/{course_id}/assignments", status_code=201, response_model_exclude_none=True)
     def create_assignment(body: NewAssignment, seat: InstructorSeat) -> Assignment:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, JsonValue, StringConstraints
 
 from tablewright.kit.http import Body, Page, listed, view_of
 from tablewright.systems.campus.files.signed_parts import AT_ONCE, SignedPart
@@ -56,6 +56,10 @@ class FileChange(Body):
     folder_id: str | None = None
     description: str | None = None
     tags: list[str] = Field(default_factory=list)
+    # What programs note about a file: texts by name.
+    metadata: dict[Annotated[str, StringConstraints(min_length=1, max_length=100)], str] = Field(
+        default_factory=dict
+    )
 
 
 class FolderBody(Body):
@@ -115,6 +119,7 @@ class FileView(Value):
     version_number: int
     description: str | None
     tags: list[str]
+    metadata: dict[str, JsonValue]
     download_count: int
     is_public: bool
     deleted_at: datetime | None

@@ -16,10 +16,8 @@ from tablewright.systems.campus.files.sniff import UNKNOWN, is_allowed
 from tablewright.systems.campus.files.type_words import kind_of, kinds_of
 from tablewright.systems.campus.model import File, FileVersion, Upload
 
-BUCKET = "campus-cloud-files"
 
-
-def pending_file(upload: Upload) -> File:
+def pending_file(upload: Upload, bucket: str) -> File:
     return File(
         user_id=upload.owner_id,
         file_id=upload.file_id,
@@ -27,7 +25,7 @@ def pending_file(upload: Upload) -> File:
         file_size=upload.file_size,
         content_type=upload.content_type,
         s3Key=upload.object_name,
-        s3Bucket=BUCKET,
+        s3Bucket=bucket,
         last_modified=upload.created_at,
         version_id=upload.object_name.rpartition("/")[2],
         folder_id=upload.folder_id,

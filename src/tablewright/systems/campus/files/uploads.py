@@ -149,7 +149,7 @@ class Uploads:
         if upload.purpose == "version":
             writes.append(d.files.check(upload.owner_id, upload.file_id))
         else:
-            writes.append(d.files.create(pending_file(upload)))
+            writes.append(d.files.create(pending_file(upload, self._objects.bucket)))
         if upload.folder_id is not None:
             writes.append(d.folders.check(upload.owner_id, upload.folder_id))
 
