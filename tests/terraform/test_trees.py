@@ -247,7 +247,9 @@ def around(moto: str) -> None:
     assert vaults == [["skratch-prod"], ["skratch-prod-copies"]]
     (endpoint,) = of("ec2").describe_vpc_endpoints()["VpcEndpoints"]
     assert endpoint["ServiceName"] == "com.amazonaws.us-east-1.dynamodb"
-    (alarm,) = of("cloudwatch").describe_alarms()["MetricAlarms"]
-    assert alarm["AlarmName"] == "travel-prod-skratch-data-throttled"
+    alarms = {alarm["AlarmName"]: alarm for alarm in of("cloudwatch").describe_alarms()["MetricAlarms"]}
+    assert alarms.keys() == {"travel-prod-skratch-data-throttled", "travel-prod-failed-backups"}
+    vault = {"Name": "BackupVaultName", "Value": "skratch-prod"}
+    assert alarms["travel-prod-failed-backups"]["Dimensions"] == [vault]
     (trail,) = of("cloudtrail").describe_trails()["trailList"]
     assert trail["Name"] == "travel-prod-items"
