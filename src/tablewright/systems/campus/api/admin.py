@@ -8,7 +8,6 @@ from pydantic import Field, StringConstraints
 
 from tablewright.kit.erased import Certificate
 from tablewright.kit.http import Body, Cursor, Page, listed, page_of, view_of
-from tablewright.systems.campus import design as d
 from tablewright.systems.campus.access import Admin
 from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.campus import Campus
@@ -117,7 +116,7 @@ def admin(campus: Campus) -> APIRouter:
         by: Admin, status: SubmissionStatus = "submitted", size: PageSize = None, after: Cursor = None
     ) -> Page[SubmissionRow]:
         """The submissions of all courses in a status, oldest first; by default what waits for a grade."""
-        found = campus.repository.page(d.submissions_by_status(status=status), size, after, by.user_id)
+        found = campus.repository.page(campus.submissions.in_status(status), size, after, by.user_id)
         return listed((view_of(SubmissionRow, one) for one in found.items), found.next)
 
     @api.get("/audit/{subject}", response_model_exclude_none=True)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tablewright.design import Write, absent
+from tablewright.design import Query, Write, absent
 from tablewright.edge.errors import CallerError, Conflict, Forbidden, NotFound, Refused
 from tablewright.kit.tables import OnceRequest, digest
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Page, Stale
@@ -26,6 +26,7 @@ from tablewright.systems.campus.course_model import (
     MemberEntry,
     Part,
     Submission,
+    SubmissionStatus,
 )
 from tablewright.systems.campus.courses.drafts import MOST_COMMENTS, Drafts
 from tablewright.systems.campus.courses.gates import Gates, unchanged
@@ -89,6 +90,10 @@ class Submissions:
         return list(
             self._repository.db.all(d.submissions_of_assignment(assignment_id=assignment.assignment_id))
         )
+
+    def in_status(self, status: SubmissionStatus) -> Query[Submission]:
+        """The submissions of all courses, oldest first (CC-42)."""
+        return d.submissions_by_status(status=status)
 
     def of_student(self, seat: Seat, assignment: Assignment) -> list[Submission]:
         """A student's own submissions, or the team's, by number."""
