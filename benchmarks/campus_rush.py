@@ -22,10 +22,10 @@ from tablewright.edge.errors import Conflict
 from tablewright.mapping import Db
 from tablewright.systems.campus.access import seat_of
 from tablewright.systems.campus.campus import Campus, open_campus
+from tablewright.systems.campus.course_model import Assignment
 from tablewright.systems.campus.courses.parts import NewPart
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.design import CAMPUS
-from tablewright.systems.campus.model import Assignment
 
 STUDENTS, EACH, THIRD = 1000, 2, 10  # every tenth student tries once more
 REQUESTS = STUDENTS * EACH + STUDENTS // THIRD

@@ -6,11 +6,13 @@ tests are skipped and say so. With `--pictures` screenshots are kept in artifact
 at them, and taking them is a fifth of what a page costs.
 """
 
+import os
 import re
 import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -32,14 +34,15 @@ class Served:
     dynamodb: str
 
 
-@pytest.fixture(scope="package")
-def served() -> Iterator[Served]:
-    """The app as a user starts it, seeded, on free ports; ended when the tests of this folder are done."""
+@contextmanager
+def serving(*options: str, **environment: str) -> Iterator[Served]:
+    """The app as a user starts it, on free ports, while the block lasts."""
     process = subprocess.Popen(
-        [*COMMAND, "serve", "--memory", "--port", "0", "--dynamodb-port", "0"],
+        [*COMMAND, "serve", *options, "--port", "0", "--dynamodb-port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        env={**os.environ, **environment},
     )
     assert process.stdout is not None
     lines = []
@@ -48,9 +51,11 @@ def served() -> Iterator[Served]:
         if "ready" in line:
             break
     try:
-        found = re.findall(r"(?:console|DynamoDB)\s+(http://[\d.:]+)", "".join(lines))
-        assert len(found) == 2, lines
-        yield Served(*found)
+        pages = re.search(r"http://[\d.:]+", lines[0])  # of the console, or of the one system
+        dynamodb = re.search(r"DynamoDB\s+(http://[\d.:]+)", "".join(lines))
+        assert pages is not None, lines
+        assert dynamodb is not None, lines
+        yield Served(pages[0], dynamodb[1])
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0, "it ends cleanly"
     finally:
@@ -58,6 +63,13 @@ def served() -> Iterator[Served]:
             process.kill()
             process.wait(30)
         process.stdout.close()
+
+
+@pytest.fixture(scope="package")
+def served() -> Iterator[Served]:
+    """The app, seeded; ended when the tests of this folder are done."""
+    with serving("--memory") as there:
+        yield there
 
 
 # For each file anew: Playwright keeps an event loop running in its thread, in which nobody else can start one.

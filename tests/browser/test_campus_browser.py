@@ -147,6 +147,27 @@ def test_an_upload_can_be_paused_resumed_and_cancelled(open_page: Open, tmp_path
     assert page.locator("text=cancelled.txt").count() == 0
 
 
+def test_an_upload_that_is_done_has_no_buttons_and_cannot_be_cancelled(
+    open_page: Open, tmp_path: Path
+) -> None:
+    page = open_page(OMAR)
+    page.goto(f"{HOME}/files")
+    _choose(page, _file(tmp_path, "done.txt", b"hello"))
+    page.locator(".upload[data-state=done]").wait_for()
+    deleted: list[str] = []
+    page.on("request", lambda call: deleted.append(call.url) if call.method == "DELETE" else None)
+    # `hidden` wins over the display of .button: [hidden] { display: none !important }.
+    shown = page.locator(".upload[data-state=done] button").evaluate_all(
+        "buttons => buttons.map(one => [one.hidden, getComputedStyle(one).display])"
+    )
+    assert shown == [[True, "none"], [True, "none"]]
+    page.locator(".upload[data-state=done] button", has_text="Cancel").dispatch_event("click")
+    assert page.locator(".upload").get_attribute("data-state") == "done"
+    page.reload()
+    page.locator("#listing a", has_text="done.txt").wait_for()
+    assert deleted == []
+
+
 def test_dropped_files_are_uploaded_into_the_folder_of_the_page(open_page: Open) -> None:
     page = open_page(OMAR)
     page.goto(f"{HOME}/files")

@@ -48,6 +48,7 @@ EVERY = [
     for environment in designs[0].environments.values()
 ]
 TABLE = "table/skratch-data-prod"
+BUCKETS = "arn:aws:s3:::"
 
 
 def documents(of: Deployment) -> dict[str, dict[str, Any]]:
@@ -242,10 +243,8 @@ def test_no_role_has_more_than_its_work(of: Deployment) -> None:
             "dynamodb:DescribeLimits",
         }
         assert {action for action, arn in given if arn == "*"} <= lists
-        assert all(
-            any(known in arn for known in arns) or arn.startswith("arn:aws:backup:") or arn == "*"
-            for _, arn in given
-        )
+        own = [*arns, "arn:aws:backup:", *([BUCKETS + of.title] if of.environment.objects else [])]
+        assert all(any(known in arn for known in own) or arn == "*" for _, arn in given)
         if name in ("deployer", "backup"):
             assert not items & {action.removeprefix("dynamodb:") for action, _ in given}
         if name == "restorer":
@@ -274,9 +273,25 @@ def test_every_action_is_one_of_amazons() -> None:
     used = {action for of in EVERY for said in documents(of).values() for action, _ in pairs(said)}
     dynamodbs = {action.removeprefix("dynamodb:") for action in used if action.startswith("dynamodb:")}
     assert dynamodbs - known == set()
-    assert used - {f"dynamodb:{action}" for action in dynamodbs} == {
+    others = {action for action in used if not action.startswith(("dynamodb:", "s3:"))}
+    assert others == {
         "backup:DescribeBackupVault", "backup:CopyFromBackupVault", "backup:CopyIntoBackupVault", "backup:TagResource",
     }  # fmt: skip
+
+
+def test_objects_are_for_the_service_of_a_system_that_keeps_some() -> None:
+    touching = {
+        (of.name, role)
+        for of in EVERY
+        for role, said in documents(of).items()
+        if any(action.startswith("s3:") for action, _ in pairs(said))
+    }
+    assert touching == {("campus", "service")}
+    campus = next(of for of in EVERY if of.title == "campus-prod")
+    service, bucket = documents(campus)["service"], f"{BUCKETS}campus-prod-objects-{ACCOUNT}"
+    assert allows(service, Right("s3:PutObject", f"{bucket}/files/a/1"))
+    assert not allows(service, Right("s3:PutObject", f"{BUCKETS}campus-prod-trail-{ACCOUNT}/AWSLogs"))
+    assert not allows(service, Right("s3:DeleteBucket", bucket))
 
 
 def test_figures_are_kept_of_operations_that_iam_does_not_know() -> None:

@@ -11,20 +11,20 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.s3_server import new_bucket, s3_server, use_server
+from tests.s3_server import KEYS, new_bucket, s3_server, use_server
 
 from tablewright.edge.downloads import disposition
 from tablewright.engine.transfer.buckets import S3Connection
 from tablewright.kit.objects.directory import Directory
 from tablewright.kit.objects.s3 import S3Objects
 from tablewright.kit.objects.signed_paths import SignatureUnusable, SignedPath, SignedPaths
-from tablewright.kit.objects.store import Stored, Upload
+from tablewright.kit.objects.store import Stored
 from tablewright.testing import Clock
 
 BASE = "/campus/objects/"
 SECRET = b"s" * 32
 MINUTE = timedelta(minutes=1)
-READ = SignedPath("GET", "files/a/1", filename="Aufgabe 1.pdf", content_type="application/pdf", subject="ada")
+READ = SignedPath("files/a/1", filename="Aufgabe 1.pdf", content_type="application/pdf", subject="ada")
 
 
 @pytest.fixture
@@ -45,18 +45,10 @@ def last_step(path: str) -> str:
 def test_a_signed_path_allows_what_was_signed_until_it_expires(paths: SignedPaths, clock: Clock) -> None:
     step = last_step(paths.sign(READ, MINUTE))
     clock.move(timedelta(seconds=59))
-    assert paths.verify("GET", step) == READ == paths.verify("HEAD", step)
+    assert paths.verify(step) == READ
     clock.move(timedelta(seconds=1))
     with pytest.raises(SignatureUnusable, match="expired"):
-        paths.verify("GET", step)
-
-
-def test_a_signed_path_is_for_one_method(paths: SignedPaths) -> None:
-    write = SignedPath("PUT", "files/a/1", upload_id="u", part=3, sha256="0" * 64)
-    assert paths.verify("PUT", last_step(paths.sign(write, MINUTE))) == write
-    for path, method in ((READ, "PUT"), (READ, "DELETE"), (write, "GET"), (write, "HEAD")):
-        with pytest.raises(SignatureUnusable, match="is for"):
-            paths.verify(method, last_step(paths.sign(path, MINUTE)))
+        paths.verify(step)
 
 
 def test_a_path_with_one_changed_character_is_refused(paths: SignedPaths) -> None:
@@ -64,13 +56,13 @@ def test_a_path_with_one_changed_character_is_refused(paths: SignedPaths) -> Non
     for place, letter in enumerate(step[:-1]):  # the last one has bits that say nothing
         changed = f"{step[:place]}{'A' if letter != 'A' else 'B'}{step[place + 1 :]}"
         with pytest.raises(SignatureUnusable, match="not valid"):
-            paths.verify("GET", changed)
+            paths.verify(changed)
 
 
 @given(text=st.text())
 def test_any_other_text_is_refused(text: str) -> None:
     with pytest.raises(SignatureUnusable, match="not valid"):
-        SignedPaths(BASE, SECRET, Clock().world()).verify("GET", text)
+        SignedPaths(BASE, SECRET, Clock().world()).verify(text)
 
 
 def test_a_path_of_another_secret_is_refused_and_a_short_secret_is_not_accepted(
@@ -78,25 +70,21 @@ def test_a_path_of_another_secret_is_refused_and_a_short_secret_is_not_accepted(
 ) -> None:
     other = SignedPaths(BASE, b"o" * 32, clock.world())
     with pytest.raises(SignatureUnusable, match="not valid"):
-        paths.verify("GET", last_step(other.sign(READ, MINUTE)))
+        paths.verify(last_step(other.sign(READ, MINUTE)))
     with pytest.raises(ValueError, match="at least 32 bytes"):
         SignedPaths(BASE, b"short", clock.world())
 
 
-def test_the_links_of_a_directory_lead_to_its_objects_and_parts(
+def test_the_links_of_a_directory_lead_to_its_objects_and_its_parts_are_sent_to_us(
     tmp_path: Path, paths: SignedPaths, clock: Clock
 ) -> None:
     store = Directory(tmp_path, clock.world(), paths)
     upload = store.begin("files/a/1")
-    checksum = sha256(b"content").hexdigest()
-    put = store.sign_put(upload, 1, MINUTE, sha256=checksum, subject="ada")
-    allowed = paths.verify(put.method, last_step(put.url))
-    again = Upload(allowed.name, allowed.upload_id)
-    assert (again, allowed.part, allowed.subject) == (upload, 1, "ada")
-    store.put_part(again, allowed.part, [b"content"], expect_sha256=allowed.sha256)
-    store.complete(upload, 7)
+    assert store.origin is None
+    assert store.sign_put(upload, 1, MINUTE, size=7, sha256=sha256(b"content").hexdigest()) is None
+    store.put("files/a/1", b"content")
     get = store.sign_get("files/a/1", MINUTE, filename="a.txt", content_type="text/plain", inline=True)
-    read = paths.verify(get.method, last_step(get.url))
+    read = paths.verify(last_step(get.url))
     assert (read.filename, read.content_type, read.inline) == ("a.txt", "text/plain", True)
     assert store.get(read.name) == b"content"
 
@@ -123,7 +111,8 @@ def bucket(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Iterator[S3Objects]
 def test_the_links_of_a_bucket_are_presigned_requests(bucket: S3Objects) -> None:
     upload = bucket.begin("files/a/1")
     content, checksum = b"sent past us", sha256(b"sent past us").hexdigest()
-    put = bucket.sign_put(upload, 1, MINUTE, sha256=checksum)
+    put = bucket.sign_put(upload, 1, MINUTE, size=len(content), sha256=checksum)
+    assert put.url.startswith(f"{bucket.origin}/")
     assert httpx.put(put.url, content=content, headers=put.headers).status_code == 200
     assert [(part.number, part.size) for part in bucket.parts(upload)] == [(1, len(content))]
     assert bucket.complete(upload, len(content), expect_sha256=checksum) == Stored(len(content), checksum)
@@ -134,15 +123,32 @@ def test_the_links_of_a_bucket_are_presigned_requests(bucket: S3Objects) -> None
     assert answer.headers["content-disposition"] == disposition("größe.txt")
 
 
-def test_a_presigned_request_names_its_expiry_its_checksum_and_the_newest_signature(
-    bucket: S3Objects,
-) -> None:
-    put = bucket.sign_put(bucket.begin("files/a/1"), 1, MINUTE, sha256="00" * 32)
+def test_a_presigned_part_is_for_one_size_one_checksum_and_a_time(bucket: S3Objects) -> None:
+    put = bucket.sign_put(bucket.begin("files/a/1"), 1, MINUTE, size=5, sha256="00" * 32)
     query = httpx.URL(put.url).params
     assert (query["X-Amz-Expires"], query["X-Amz-Algorithm"]) == ("60", "AWS4-HMAC-SHA256")
-    assert (
-        "x-amz-checksum-sha256" in query["X-Amz-SignedHeaders"].split(";") or "x-amz-checksum-sha256" in query
-    )
+    signed = set(query["X-Amz-SignedHeaders"].split(";"))
+    assert {"content-length", "x-amz-checksum-sha256"} <= signed
+    assert put.headers == {"x-amz-checksum-sha256": "A" * 43 + "="}
+
+
+@pytest.mark.parametrize(
+    ("bucket_name", "origin"),
+    [
+        ("vault", "https://vault.s3.eu-central-1.amazonaws.com"),
+        ("a.vault", "https://s3.eu-central-1.amazonaws.com"),
+    ],
+)
+def test_the_links_of_amazons_buckets_lead_to_their_region(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock, bucket_name: str, origin: str
+) -> None:
+    for name in (*KEYS, "AWS_DEFAULT_REGION"):
+        monkeypatch.setenv(name, "eu-central-1")
+    connection = S3Connection(None, "us-east-1")
+    found = S3Objects(connection, bucket_name, "", clock.world())
+    assert found.origin == origin
+    assert found.sign_get("a", MINUTE, filename="a.txt").url.startswith(f"{origin}/")
+    connection.client.close()
 
 
 # --- names of downloads ---

@@ -20,7 +20,7 @@ from tests.terraform.command import CHANGES, NO_CHANGES, Terraform, binary, init
 
 from tablewright import testing
 from tablewright.client import embedded
-from tablewright.design import Alarm, Backups, Design, Environment, Keys, Provisioned
+from tablewright.design import Alarm, Backups, Design, Environment, Keys, ObjectBucket, Provisioned
 from tablewright.design.deployment import Deployment
 from tablewright.design.terraform import tree, write
 from tablewright.mapping import Db
@@ -91,6 +91,7 @@ def everything(**more: Any) -> Deployment:
         pitr_days=7,
         backups=Backups("cron(0 3 * * ? *)", 30, "pets", copy_to="eu-west-1"),
         deletion_protection=True,
+        objects=ObjectBucket(archive="old"),
         encryption="customer",
         tags={"Cost Centre": "pets/100%"},
         **more,
@@ -246,7 +247,9 @@ def around(moto: str) -> None:
     assert vaults == [["skratch-prod"], ["skratch-prod-copies"]]
     (endpoint,) = of("ec2").describe_vpc_endpoints()["VpcEndpoints"]
     assert endpoint["ServiceName"] == "com.amazonaws.us-east-1.dynamodb"
-    (alarm,) = of("cloudwatch").describe_alarms()["MetricAlarms"]
-    assert alarm["AlarmName"] == "travel-prod-skratch-data-throttled"
+    alarms = {alarm["AlarmName"]: alarm for alarm in of("cloudwatch").describe_alarms()["MetricAlarms"]}
+    assert alarms.keys() == {"travel-prod-skratch-data-throttled", "travel-prod-failed-backups"}
+    vault = {"Name": "BackupVaultName", "Value": "skratch-prod"}
+    assert alarms["travel-prod-failed-backups"]["Dimensions"] == [vault]
     (trail,) = of("cloudtrail").describe_trails()["trailList"]
     assert trail["Name"] == "travel-prod-items"

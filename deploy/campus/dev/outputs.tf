@@ -43,6 +43,11 @@ output "vault" {
   value       = aws_backup_vault.main.arn
 }
 
+output "bucket" {
+  description = "The bucket of objects."
+  value       = aws_s3_bucket.objects.id
+}
+
 output "alarms" {
   description = "The topic of alarms."
   value       = aws_sns_topic.alarms.arn

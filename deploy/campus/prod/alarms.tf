@@ -3675,3 +3675,20 @@ resource "aws_cloudwatch_metric_alarm" "campus_cloud_audit_faults" {
     }
   }
 }
+
+resource "aws_cloudwatch_metric_alarm" "failed_backups" {
+  alarm_name          = "campus-prod-failed-backups"
+  alarm_description   = "A scheduled backup failed: start it again, and find out why"
+  comparison_operator = "GreaterThanThreshold"
+  threshold           = 0
+  evaluation_periods  = 1
+  treat_missing_data  = "notBreaching"
+  alarm_actions       = [aws_sns_topic.alarms.arn]
+  namespace           = "AWS/Backup"
+  metric_name         = "NumberOfBackupJobsFailed"
+  statistic           = "Sum"
+  period              = 3600
+  dimensions = {
+    BackupVaultName = aws_backup_vault.main.name
+  }
+}

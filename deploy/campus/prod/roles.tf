@@ -130,6 +130,25 @@ resource "aws_iam_role_policy" "service" {
         ]
       },
       {
+        Sid    = "Objects"
+        Effect = "Allow"
+        Action = [
+          "s3:GetObject",
+          "s3:PutObject",
+          "s3:DeleteObjectVersion",
+          "s3:RestoreObject",
+          "s3:AbortMultipartUpload",
+          "s3:ListMultipartUploadParts",
+        ]
+        Resource = ["${aws_s3_bucket.objects.arn}/*"]
+      },
+      {
+        Sid      = "ObjectLists"
+        Effect   = "Allow"
+        Action   = ["s3:ListBucket", "s3:ListBucketVersions", "s3:ListBucketMultipartUploads"]
+        Resource = [aws_s3_bucket.objects.arn]
+      },
+      {
         Sid      = "NeverInTheClear"
         Effect   = "Deny"
         Action   = ["dynamodb:*"]

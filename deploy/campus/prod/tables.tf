@@ -908,9 +908,9 @@ resource "aws_dynamodb_table" "receipts" {
   }
 }
 
-# The key of the tables. Principals that may use DynamoDB here use the key through it.
+# The key of the tables and objects. Principals that may use DynamoDB or S3 here use the key through it.
 resource "aws_kms_key" "tables" {
-  description             = "The tables of campus-prod"
+  description             = "The tables and objects of campus-prod"
   enable_key_rotation     = true
   deletion_window_in_days = 30
   policy = jsonencode({
@@ -943,7 +943,7 @@ resource "aws_kms_key" "tables" {
         Condition = {
           StringEquals = {
             "kms:CallerAccount" = data.aws_caller_identity.current.account_id
-            "kms:ViaService"    = "dynamodb.us-east-1.amazonaws.com"
+            "kms:ViaService"    = ["dynamodb.us-east-1.amazonaws.com", "s3.us-east-1.amazonaws.com"]
           }
         }
       },

@@ -46,3 +46,9 @@ variable "alarm_email" {
   type        = string
   default     = null
 }
+
+variable "page_origins" {
+  description = "The origins of the pages that send files straight to the bucket of objects, such as https://campus.example. None: the service receives them."
+  type        = list(string)
+  default     = []
+}

@@ -6,7 +6,15 @@ A design is written with these names and built once; see README.md for a tour.
 from tablewright.design.design import Design, DesignTable
 from tablewright.design.entities import Entity, Readable
 from tablewright.design.entity_spec import EntitySpec
-from tablewright.design.environments import Alarm, Backups, Budget, Environment, OnDemand, Provisioned
+from tablewright.design.environments import (
+    Alarm,
+    Backups,
+    Budget,
+    Environment,
+    ObjectBucket,
+    OnDemand,
+    Provisioned,
+)
 from tablewright.design.errors import (
     DesignClosed,
     DesignMistake,
@@ -55,7 +63,7 @@ __all__ = [
     "Alarm", "Backups", "Budget", "Copy", "Data", "Design", "DesignClosed", "DesignMistake", "DesignRefused",
     "DesignTable", "Entity", "EntitySpec", "Environment", "Expires", "FieldIsFixed", "Finding", "Get",
     "GetPattern", "Index", "IndexKeyNeedsTheItem", "KeyPartUnusable", "KeyTextUnusable", "Keys", "Load",
-    "MoveNotAllowed", "NotAPath", "NotStorable", "OnDemand", "Pattern", "Plan", "Provisioned", "Query",
+    "MoveNotAllowed", "NotAPath", "NotStorable", "ObjectBucket", "OnDemand", "Pattern", "Plan", "Provisioned", "Query",
     "Readable", "Refresh", "Retention", "Schema", "Slot", "SoftDelete", "StateNeedsAMove", "States", "Step",
     "Table", "Unique", "UnknownField", "Write", "above", "absent", "at_least", "at_most", "begins",
     "begins_with", "below", "between", "contains", "equals", "exists", "normalised", "one_of", "size",

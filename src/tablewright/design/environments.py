@@ -47,10 +47,24 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectBucket:
+    """A bucket with versions for what is too large for a table, such as files.
+
+    Objects in the folder `archive` are moved to the archive tier after a day. A version that was replaced or deleted
+    stays for `replaced_days`; an upload in parts that is not completed, for `unfinished_days`.
+    """
+
+    archive: str | None = None
+    replaced_days: int = 30
+    unfinished_days: int = 7
+
+
+@dataclass(frozen=True, slots=True)
 class Environment:
     """One deployment. `table_name` turns a logical name into the physical one; `of_tables` are the capacities of tables
     that have another than the rest, by their logical names. `renamed` gives tables another physical name, by their
-    logical names: a table restored beside a damaged one takes its place by being named here."""
+    logical names: a table restored beside a damaged one takes its place by being named here. `objects` is for systems
+    that keep objects beside their tables."""
 
     name: str
     region: str
@@ -61,6 +75,7 @@ class Environment:
     backups: Backups | None = None
     deletion_protection: bool = False
     replicas: tuple[str, ...] = ()
+    objects: ObjectBucket | None = None
     encryption: Literal["owned", "managed", "customer"] = "owned"
     tags: Mapping[str, str] = field(default_factory=dict)
     budget: Budget | None = None

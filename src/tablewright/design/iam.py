@@ -34,7 +34,14 @@ class RecoveryPoints:
     region: str
 
 
-Target: TypeAlias = TableTarget | Vault | RecoveryPoints | Literal["*"]
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """The bucket of objects, or with `/*` what is in it."""
+
+    under: str = ""
+
+
+Target: TypeAlias = TableTarget | Vault | RecoveryPoints | Bucket | Literal["*"]
 Arn: TypeAlias = Callable[[Target], Any]
 
 
@@ -94,10 +101,17 @@ def plain_arns(deployment: Deployment, account: str) -> Arn:
                 assert backups is not None  # a vault is named where there are backups
                 where = backups.copy_to if copy else environment.region
                 return f"arn:aws:backup:{where}:{account}:backup-vault:{vault_name(deployment, copy=copy)}"
+            case Bucket(under):
+                return f"arn:aws:s3:::{bucket_name(deployment, account)}{under}"
             case everything:
                 return everything
 
     return arn
+
+
+def bucket_name(deployment: Deployment, account: str) -> str:
+    """What the bucket of objects is called; names of buckets are of the whole world, so the account is in it."""
+    return f"{deployment.title}-objects-{account}"
 
 
 def vault_name(deployment: Deployment, *, copy: bool) -> str:

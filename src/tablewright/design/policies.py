@@ -3,7 +3,8 @@
 `roles(deployment)` lists the roles; iam.py writes one as JSON, terraform/roles.py as HCL.
 
 service    what mapping sends for the designs: reads and writes of items, Query on the table or on exactly the indexes
-           that patterns name, Scan only of tables that are read whole, streams only of tables that are followed
+           that patterns name, Scan only of tables that are read whole, streams only of tables that are followed; and
+           objects of the bucket, where the environment has one
 deployer   tables and their settings, backups, exports; no items
 restorer   puts a table back under another name (`...-restored...`); Amazon asks for rights to items of that one
 backup     what AWS Backup does to the tables on its schedule
@@ -17,11 +18,20 @@ to patterns, or use the weekly file.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tablewright.design.deployment import Deployment, NotDeployable
-from tablewright.design.iam import ENCRYPTED, RecoveryPoints, Role, Statement, TableTarget, Target, Vault
+from tablewright.design.iam import (
+    ENCRYPTED,
+    Bucket,
+    RecoveryPoints,
+    Role,
+    Statement,
+    TableTarget,
+    Target,
+    Vault,
+)
 from tablewright.design.key_codecs import DELIMITER
 from tablewright.design.patterns import Plan
 from tablewright.design.tables import Table
@@ -36,6 +46,12 @@ SETTINGS = (
     "TagResource", "UntagResource", "ListTagsOfResource",
     "CreateBackup", "ExportTableToPointInTime",
 )  # fmt: skip
+# What a store of objects does (kit/objects/s3.py); every version is deleted by its id.
+OBJECTS = (
+    "GetObject", "PutObject", "DeleteObjectVersion", "RestoreObject",
+    "AbortMultipartUpload", "ListMultipartUploadParts",
+)  # fmt: skip
+OBJECT_LISTS = ("ListBucket", "ListBucketVersions", "ListBucketMultipartUploads")
 LISTS = ("ListTables", "ListBackups", "ListExports", "DescribeLimits")
 # Amazon restores a table with the caller's own right to read and write the new one.
 RESTORED_ITEMS = ("BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "UpdateItem")
@@ -72,7 +88,13 @@ def service(deployment: Deployment) -> Role:
         if actions and targets
     )
     about = "What the system itself does: items, by its access patterns."
-    return Role("service", about, (*statements, ENCRYPTED))
+    return Role("service", about, (*statements, *_objects(deployment), ENCRYPTED))
+
+
+def _objects(deployment: Deployment) -> Iterator[Statement]:
+    if deployment.environment.objects is not None:
+        yield Statement("Objects", tuple(f"s3:{action}" for action in OBJECTS), (Bucket("/*"),))
+        yield Statement("ObjectLists", tuple(f"s3:{action}" for action in OBJECT_LISTS), (Bucket(),))
 
 
 def _everywhere(deployment: Deployment, targets: Sequence[TableTarget]) -> tuple[TableTarget, ...]:

@@ -13,8 +13,9 @@ from tablewright.edge.problems import Problem, refuse
 
 LOOPBACK_HOSTS = frozenset(("127.0.0.1", "localhost", "[::1]"))
 
+CONTENT_POLICY = "Content-Security-Policy"
 PAGE_HEADERS: Mapping[str, str] = {
-    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    CONTENT_POLICY: "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "object-src 'none'",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -24,6 +25,11 @@ PAGE_HEADERS: Mapping[str, str] = {
     # Responses hold personal data unless their handler sets another value (etags.py).
     "Cache-Control": "no-store",
 }
+
+
+def connecting_to(origin: str) -> str:
+    """The content security policy of a page whose scripts also send requests to one other origin."""
+    return f"{PAGE_HEADERS[CONTENT_POLICY]}; connect-src 'self' {origin}"
 
 
 class PageHeaders:

@@ -6,7 +6,6 @@ nothing about the person; so does its proof. An entry from before there were pro
 Elsewhere: what an erasure removes (subjects.py), who finds out that a table was restored (each system).
 """
 
-import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -59,22 +58,6 @@ class ErasedList:
         return f"{FOLDER}/{entry}{self._suffix}"
 
 
-class _Durable(Directory):
-    """Files whose names survive a loss of power too."""
-
-    def __init__(self, home: Path, world: World) -> None:
-        super().__init__(home, world)
-        self._home = home
-
-    def put(self, name: str, content: bytes) -> None:
-        super().put(name, content)
-        folder = os.open((self._home / name).parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
 def erased_list(home: Path | None, world: World) -> ErasedList:
     """The list in the directory of a system; in memory without one."""
-    return ErasedList(None if home is None else _Durable(home, world))
+    return ErasedList(None if home is None else Directory(home, world))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from tablewright.design import Alarm, Backups, Budget, Design, Environment, Keys, Provisioned
+from tablewright.design import Alarm, Backups, Budget, Design, Environment, Keys, ObjectBucket, Provisioned
 from tablewright.design.deployment import NotDeployable, label
 from tablewright.design.terraform import AnotherTree, NotOurs, differences, tree, write
 from tablewright.mapping.deployment import deployment_of
@@ -279,3 +279,60 @@ def test_nothing_is_written_where_somebodys_file_is_in_the_way(tmp_path: Path) -
         write(printed(pets()), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["tables.tf"]
     assert (tmp_path / "tables.tf").read_text() == "# mine\n"
+
+
+# --- objects ---
+
+
+def test_a_bucket_is_printed_for_an_environment_with_objects_and_for_no_other() -> None:
+    without, found = printed(pets()), printed(pets(), objects=ObjectBucket())
+    assert found.keys() - without.keys() == {"objects.tf"}
+    assert not any("page_origins" in said or "aws_s3_bucket.objects" in said for said in without.values())
+    said = squeezed(found["objects.tf"])
+    assert 'bucket = "pets-dev-objects-${data.aws_caller_identity.current.account_id}"' in said
+    for closed in (
+        "block_public_acls",
+        "block_public_policy",
+        "ignore_public_acls",
+        "restrict_public_buckets",
+    ):
+        assert f"{closed} = true" in said
+    assert 'versioning_configuration { status = "Enabled" }' in said
+    assert '"aws:SecureTransport" = "false"' in said
+    assert 'sse_algorithm = "AES256"' in said
+    assert "aws_s3_bucket.objects.arn" in found["roles.tf"]
+    assert "aws_s3_bucket.objects.id" in found["outputs.tf"]
+
+
+def test_what_is_unfinished_or_replaced_goes_and_an_archive_is_in_the_archive_tier() -> None:
+    kept = ObjectBucket(archive="old", replaced_days=3, unfinished_days=2)
+    said = squeezed(printed(pets(), objects=kept)["objects.tf"])
+    assert "abort_incomplete_multipart_upload { days_after_initiation = 2 }" in said
+    assert "noncurrent_version_expiration { noncurrent_days = 3 }" in said
+    assert 'prefix = "old/"' in said
+    assert 'transition { days = 1 storage_class = "GLACIER" }' in said
+    assert "transition" not in printed(pets(), objects=ObjectBucket())["objects.tf"]
+
+
+def test_pages_may_send_parts_to_a_bucket_from_the_origins_that_are_named() -> None:
+    found = printed(pets(), objects=ObjectBucket())
+    said = squeezed(found["objects.tf"])
+    assert "count = length(var.page_origins) > 0 ? 1 : 0" in said
+    assert 'allowed_origins = var.page_origins allowed_methods = ["PUT"]' in said
+    assert 'variable "page_origins"' in found["variables.tf"]
+
+
+def test_a_key_of_ones_own_encrypts_objects_too_and_a_protected_bucket_stays() -> None:
+    found = printed(pets(), objects=ObjectBucket(), encryption="customer", deletion_protection=True)
+    said = squeezed(found["objects.tf"])
+    assert 'sse_algorithm = "aws:kms" kms_master_key_id = aws_kms_key.tables.arn' in said
+    assert "prevent_destroy = true" in said
+    assert '"s3.eu-west-1.amazonaws.com"' in found["tables.tf"]
+    assert "s3.eu" not in printed(pets(), encryption="customer")["tables.tf"]
+
+
+def test_cc_57_a_backup_that_fails_is_told_of_where_there_are_backups() -> None:
+    budget = Budget(Decimal(10), Decimal(8))
+    with_backups = printed(pets(), budget=budget, backups=Backups("cron(0 2 * * ? *)", 30, "pets"))
+    assert 'metric_name = "NumberOfBackupJobsFailed"' in squeezed(with_backups["alarms.tf"])
+    assert "NumberOfBackupJobsFailed" not in printed(pets(), budget=budget)["alarms.tf"]

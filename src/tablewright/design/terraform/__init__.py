@@ -20,6 +20,7 @@ from tablewright.design.terraform.budget import budget
 from tablewright.design.terraform.files import MARK, AnotherTree, Differences, NotOurs, differences, write
 from tablewright.design.terraform.hcl import Block, Comment, text
 from tablewright.design.terraform.network import network
+from tablewright.design.terraform.objects import objects
 from tablewright.design.terraform.outputs import outputs
 from tablewright.design.terraform.roles import policies_and_roles
 from tablewright.design.terraform.scaling import scaling
@@ -35,6 +36,7 @@ FILES: dict[str, File] = {
     "variables.tf": variables,
     "tables.tf": tables,
     "scaling.tf": scaling,
+    "objects.tf": objects,
     "backups.tf": backups,
     "network.tf": network,
     "audit.tf": audit,

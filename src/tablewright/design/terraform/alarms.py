@@ -1,4 +1,4 @@
-"""`alarms.tf`: the design's alarms for each of its tables, and the topic that tells of them.
+"""`alarms.tf`: the design's alarms for each of its tables, one on failed backups, and the topic that tells of them.
 
 Must hold: an alarm looks at figures that Amazon really keeps. Some are kept by operation only: an alarm on such a
 figure of the table as a whole would never have data, and so never ring. It sums the operations instead.
@@ -40,7 +40,28 @@ def alarms(deployment: Deployment) -> list[Block]:
         for alarm in design.alarms:
             for table in design.tables.values():
                 found += _of(deployment, alarm, table)
-    return found
+    return [*found, *_failed_backups(deployment)]
+
+
+def _failed_backups(deployment: Deployment) -> Iterator[Block]:
+    """A backup that fails is told of, whatever the design says: without it no one looks until it is needed (CC-57)."""
+    if deployment.environment.backups is None:
+        return
+    settings = {
+        "alarm_name": f"{deployment.title}-failed-backups",
+        "alarm_description": "A scheduled backup failed: start it again, and find out why",
+        "comparison_operator": "GreaterThanThreshold",
+        "threshold": 0,
+        "evaluation_periods": 1,
+        "treat_missing_data": "notBreaching",
+        "alarm_actions": [TOPIC],
+        "namespace": "AWS/Backup",
+        "metric_name": "NumberOfBackupJobsFailed",
+        "statistic": "Sum",
+        "period": 3600,
+        "dimensions": {"BackupVaultName": Reference("aws_backup_vault.main.name")},
+    }
+    yield block("resource", "aws_cloudwatch_metric_alarm", "failed_backups", settings)
 
 
 def _topic(deployment: Deployment) -> Iterator[Block]:

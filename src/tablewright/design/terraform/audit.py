@@ -8,11 +8,11 @@ from typing import Any
 
 from tablewright.design.deployment import Deployment
 from tablewright.design.terraform.hcl import Block, Interpolated, Json, Reference, block, policy
+from tablewright.design.terraform.objects import CLOSED
 from tablewright.design.terraform.tables import address
 from tablewright.design.terraform.versions import ACCOUNT_ID
 
 _BUCKET = {"bucket": Reference("aws_s3_bucket.trail[0].id")}
-_CLOSED = ("block_public_acls", "block_public_policy", "ignore_public_acls", "restrict_public_buckets")
 
 
 def audit(deployment: Deployment) -> list[Block]:
@@ -49,7 +49,7 @@ def _bucket(deployment: Deployment) -> list[Block]:
     rule = block("rule", encrypted)
     return [
         _of_trail("aws_s3_bucket", name),
-        _of_trail("aws_s3_bucket_public_access_block", _BUCKET, dict.fromkeys(_CLOSED, True)),
+        _of_trail("aws_s3_bucket_public_access_block", _BUCKET, dict.fromkeys(CLOSED, True)),
         _of_trail("aws_s3_bucket_versioning", _BUCKET, versioned),
         _of_trail("aws_s3_bucket_server_side_encryption_configuration", _BUCKET, rule),
         _of_trail("aws_s3_bucket_lifecycle_configuration", _BUCKET, expiry),

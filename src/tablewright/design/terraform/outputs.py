@@ -13,11 +13,13 @@ def outputs(deployment: Deployment) -> list[Block]:
     streams = {table.name: Reference(f"{address(table)}.stream_arn") for table in followed}
     taken = {role.name: Reference(f"aws_iam_role.{label(role.name)}.arn") for role in roles(deployment)}
     vault = Reference("aws_backup_vault.main.arn") if deployment.environment.backups is not None else None
+    bucket = Reference("aws_s3_bucket.objects.id") if deployment.environment.objects is not None else None
     found = {
         "tables": ("The tables, by the design's names for them.", tables),
         "streams": ("The streams that are followed.", streams),
         "roles": ("Who may do what.", taken),
         "vault": ("Where backups are kept.", vault),
+        "bucket": ("The bucket of objects.", bucket),
         "alarms": ("The topic of alarms.", TOPIC if has_notifications(deployment) else None),
     }
     return [

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tablewright.design.deployment import Deployment, label
-from tablewright.design.iam import RecoveryPoints, Role, TableTarget, Target, Vault, statement_json
+from tablewright.design.iam import Bucket, RecoveryPoints, Role, TableTarget, Target, Vault, statement_json
 from tablewright.design.policies import BACKUP, roles
 from tablewright.design.terraform.hcl import Block, Comment, Interpolated, Reference, block, policy
 from tablewright.design.terraform.tables import address
@@ -27,6 +27,10 @@ def arn(target: Target) -> Any:
             return Interpolated(f"arn:aws:backup:{region}:{ACCOUNT_ID}:recovery-point:*")
         case Vault(copy):
             return Reference(f"aws_backup_vault.{'copy' if copy else 'main'}.arn")
+        case Bucket(""):
+            return Reference("aws_s3_bucket.objects.arn")
+        case Bucket(under):
+            return Interpolated(f"${{aws_s3_bucket.objects.arn}}{under}")
         case everything:
             return everything
 

@@ -138,7 +138,7 @@ def _replica(deployment: Deployment, table: Table, region: str) -> Block:
         "replica",
         {
             "region_name": region,
-            "kms_key_arn": Reference(f"{_key_address(deployment, region)}.arn") if is_own else None,
+            "kms_key_arn": Reference(f"{key_address(deployment, region)}.arn") if is_own else None,
             "point_in_time_recovery": _is_recovered(deployment, table),
             "propagate_tags": True,
         },
@@ -156,11 +156,11 @@ def _encryption(deployment: Deployment) -> Block | None:
         case "managed":
             return block("server_side_encryption", {"enabled": True})
         case "customer":
-            arn = Reference(f"{_key_address(deployment, deployment.environment.region)}.arn")
+            arn = Reference(f"{key_address(deployment, deployment.environment.region)}.arn")
             return block("server_side_encryption", {"enabled": True, "kms_key_arn": arn})
 
 
-def _key_address(deployment: Deployment, region: str) -> str:
+def key_address(deployment: Deployment, region: str) -> str:
     return f"aws_kms_key.{'tables' if region == deployment.environment.region else label(region)}"
 
 
@@ -169,15 +169,18 @@ def _keys(deployment: Deployment) -> Iterator[Block | Comment]:
     environment = deployment.environment
     if environment.encryption != "customer":
         return
-    yield Comment("The key of the tables. Principals that may use DynamoDB here use the key through it.")
+    what, services = ("tables", "DynamoDB")
+    if environment.objects is not None:
+        what, services = ("tables and objects", "DynamoDB or S3")
+    yield Comment(f"The key of the {what}. Principals that may use {services} here use the key through it.")
     for region in (environment.region, *environment.replicas):
-        key = _key_address(deployment, region)
+        key = key_address(deployment, region)
         name, where = key.partition(".")[2], {"provider": provider(deployment, region)}
         settings = {
-            "description": f"The tables of {deployment.title}",
+            "description": f"The {what} of {deployment.title}",
             "enable_key_rotation": True,
             "deletion_window_in_days": 30,
-            "policy": _key_policy(region),
+            "policy": _key_policy(deployment, region),
         }
         lasting = LASTING if environment.deletion_protection else None
         yield block("resource", "aws_kms_key", name, where, settings, lasting)
@@ -190,9 +193,15 @@ _KEY_USES = (
 )  # fmt: skip
 
 
-def _key_policy(region: str) -> Any:
-    """As that of Amazon's own key: through DynamoDB, by who is of this account; its settings by its administrators."""
-    only = {"kms:CallerAccount": ACCOUNT, "kms:ViaService": f"dynamodb.{region}.amazonaws.com"}
+def _key_policy(deployment: Deployment, region: str) -> Any:
+    """As that of Amazon's own key: through DynamoDB, by who is of this account; its settings by its administrators.
+
+    Through S3 too, where objects are.
+    """
+    services = [f"dynamodb.{region}.amazonaws.com"]
+    if deployment.environment.objects is not None and region == deployment.environment.region:
+        services.append(f"s3.{region}.amazonaws.com")
+    only = {"kms:CallerAccount": ACCOUNT, "kms:ViaService": services if len(services) > 1 else services[0]}
     return policy(
         {
             "Sid": "Administration",

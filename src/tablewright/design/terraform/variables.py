@@ -35,6 +35,11 @@ _VARIABLES: tuple[tuple[str, str, Any, str], ...] = (
         "alarm_email", "string", NULL,
         "An e-mail address to notify of alarms and the budget; it has to confirm. None: only the topic is notified.",
     ),
+    (
+        "page_origins", "list(string)", [],
+        "The origins of the pages that send files straight to the bucket of objects, such as https://campus.example. "
+        "None: the service receives them.",
+    ),
 )  # fmt: skip
 
 
@@ -47,8 +52,19 @@ def variables(deployment: Deployment) -> list[Block]:
             _known_roles(deployment) if name == "trusted" else None,
         )
         for name, kind, default, about in _VARIABLES
-        if name != "alarm_email" or has_notifications(deployment)
+        if _is_used(deployment, name)
     ]
+
+
+def _is_used(deployment: Deployment, name: str) -> bool:
+    """True unless a variable is for something that this deployment does not have."""
+    match name:
+        case "alarm_email":
+            return has_notifications(deployment)
+        case "page_origins":
+            return deployment.environment.objects is not None
+        case _:
+            return True
 
 
 def _known_roles(deployment: Deployment) -> Block:

@@ -16,6 +16,7 @@ from hashlib import blake2b, md5
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
+from urllib.parse import urlsplit
 
 from tablewright.private_files import private_directory, private_file, sync
 
@@ -23,6 +24,7 @@ PAGE = 1000
 S3 = "s3:"
 # Each call is tried several times: with boto3's default of a minute a job would be delayed by five minutes.
 CONNECT_SECONDS, READ_SECONDS = 5, 20
+_AMAZON = (".amazonaws.com", ".amazonaws.com.cn")
 # The code of an object that does not exist.
 NO_SUCH_KEY = "S3NoSuchKey"
 
@@ -232,10 +234,17 @@ class S3Connection:
         session = boto3.Session()
         # s3v4 also for links: without it boto3 signs them by an older method in some regions.
         config = Config(connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS, signature_version="s3v4")
-        try:
-            self.client: Any = session.client(
-                "s3", endpoint_url=endpoint, region_name=session.region_name or region, config=config
+
+        def client(settings: Any) -> Any:
+            return session.client(
+                "s3", endpoint_url=endpoint, region_name=session.region_name or region, config=settings
             )
+
+        try:
+            self.client: Any = client(config)
+            if urlsplit(self.client.meta.endpoint_url).netloc.endswith(_AMAZON):
+                # Otherwise links lead to the one host of all regions, which redirects: a browser does not follow that.
+                self.client = client(config.merge(Config(s3={"addressing_style": "virtual"})))
         except (ValueError, BotoCoreError) as error:
             raise BucketsUnknown(f"buckets in S3 at {endpoint}: {error}") from None
         self._refusal, self._trouble = ClientError, BotoCoreError

@@ -156,22 +156,23 @@ class Directory:
         subject: str = "",
     ) -> SignedRequest:
         path = SignedPath(
-            "GET", checked(name), filename=filename, content_type=content_type, inline=inline, subject=subject
+            checked(name), filename=filename, content_type=content_type, inline=inline, subject=subject
         )
         return SignedRequest("GET", self._signed().sign(path, ttl), {})
 
+    @property
+    def bucket(self) -> str:
+        return self._tree.root.name
+
+    @property
+    def origin(self) -> str | None:
+        return None
+
     def sign_put(
-        self, upload: Upload, number: int, ttl: timedelta, *, sha256: str, subject: str = ""
-    ) -> SignedRequest:
-        path = SignedPath(
-            "PUT",
-            checked(upload.name),
-            upload_id=upload.id,
-            part=number,
-            sha256=sha256,
-            subject=subject,
-        )
-        return SignedRequest("PUT", self._signed().sign(path, ttl), {})
+        self, upload: Upload, number: int, ttl: timedelta, *, size: int, sha256: str
+    ) -> SignedRequest | None:
+        checked(upload.name)
+        return None
 
     def _signed(self) -> SignedPaths:
         if self._signed_paths is None:

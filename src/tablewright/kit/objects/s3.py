@@ -15,8 +15,10 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from functools import cached_property
 from hashlib import sha256 as new_sha256
 from typing import Any
+from urllib.parse import urlsplit
 
 from tablewright.edge.downloads import disposition
 from tablewright.engine.transfer.buckets import BucketUnusable, S3Connection
@@ -48,6 +50,7 @@ PAGE = 1000
 COLD = "GLACIER"
 # S3 copies up to 5 GB in one request; larger objects in pieces.
 _COPY_BYTES = 4 * 1024**3
+_A_SECOND = timedelta(seconds=1)
 _ABSENT = frozenset(("S3NoSuchKey", "S3404", "S3NotFound"))
 _NO_UPLOAD = "S3NoSuchUpload"
 _UPLOAD_KEY = re.compile(r"\.uploads/([^/]+)/(.+)")
@@ -231,12 +234,27 @@ class S3Objects:
         }
         return SignedRequest("GET", self._signed("get_object", self._at(name) | response, ttl), {})
 
+    @property
+    def bucket(self) -> str:
+        return self._bucket
+
+    @cached_property
+    def origin(self) -> str | None:
+        link = urlsplit(self._signed("get_object", {"Bucket": self._bucket, "Key": "-"}, _A_SECOND))
+        return f"{link.scheme}://{link.netloc}"
+
     def sign_put(
-        self, upload: Upload, number: int, ttl: timedelta, *, sha256: str, subject: str = ""
+        self, upload: Upload, number: int, ttl: timedelta, *, size: int, sha256: str
     ) -> SignedRequest:
+        # The length is signed too: a link to a part of 8 MiB must not store 5 GB, which the client was not granted.
         key, of_s3 = self._upload_at(upload)
         checksum = b64encode(bytes.fromhex(sha256)).decode()
-        part = {"UploadId": of_s3, "PartNumber": number, "ChecksumSHA256": checksum}
+        part = {
+            "UploadId": of_s3,
+            "PartNumber": number,
+            "ChecksumSHA256": checksum,
+            "ContentLength": size,
+        }
         url = self._signed("upload_part", {"Bucket": self._bucket, "Key": key} | part, ttl)
         return SignedRequest("PUT", url, {"x-amz-checksum-sha256": checksum})
 

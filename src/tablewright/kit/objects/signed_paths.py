@@ -1,7 +1,7 @@
 """Links to objects of a directory: paths with an HMAC that one route of the HTTP server verifies (CC-X3).
 
-`{base}{payload}.{signature}`; the payload says what is allowed, until when and for whom. The route is given the last
-step of the path, verifies it, and then reads the object or stores the part; it needs no other credentials.
+`{base}{payload}.{signature}`; the payload says what can be read, until when and for whom. The route is given the last
+step of the path, verifies it, and then reads the object; it needs no other credentials.
 Must hold: a path that was changed, or has expired by the clock of the World, is refused; signatures are compared in
 constant time; a signature with this secret is valid for nothing but such paths.
 """
@@ -11,34 +11,28 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Literal
 
 import orjson
 
 from tablewright.world import World
 
-_PURPOSE = b"tablewright signed object path 1\n"
+_PURPOSE = b"tablewright signed object path 2\n"
 _MIN_SECRET = 32
-Method = Literal["GET", "PUT"]
 
 
 @dataclass(frozen=True, slots=True)
 class SignedPath:
-    """What a path allows: to read an object, or to store one part of an upload."""
+    """What a path allows to read."""
 
-    method: Method
     name: str
     filename: str = ""
     content_type: str = ""
     inline: bool = False
     subject: str = ""
-    upload_id: str = ""
-    part: int = 0
-    sha256: str = ""
 
 
 class SignatureUnusable(ValueError):
-    """A link that does not allow the request: it has expired, was changed, or is for another method."""
+    """A link that does not allow the request: it has expired or was changed."""
 
 
 class SignedPaths:
@@ -55,8 +49,8 @@ class SignedPaths:
         payload = urlsafe_b64encode(orjson.dumps({"until": until, **asdict(path)})).rstrip(b"=")
         return f"{self._base}{payload.decode()}.{self._signature(payload)}"
 
-    def verify(self, method: str, text: str) -> SignedPath:
-        """What the last step of a path allows; SignatureUnusable if it does not allow this method now."""
+    def verify(self, text: str) -> SignedPath:
+        """What the last step of a path allows to read; SignatureUnusable if it does not now."""
         payload, _, signature = text.rpartition(".")
         expected = self._signature(payload.encode(errors="replace"))
         if not hmac.compare_digest(signature.encode(errors="replace"), expected.encode()):
@@ -66,8 +60,6 @@ class SignedPaths:
         path = SignedPath(**members)
         if self._world.now() >= until:
             raise SignatureUnusable("this link has expired: open it again from its page")
-        if method != path.method and (method, path.method) != ("HEAD", "GET"):
-            raise SignatureUnusable(f"this link is for {path.method}, not for {method}")
         return path
 
     def _signature(self, payload: bytes) -> str:

@@ -283,10 +283,20 @@ class ObjectStore(Objects, Protocol):
         """A link to the object. The file name and the media type are those of the response."""
         ...
 
+    @property
+    def bucket(self) -> str:
+        """The name of the bucket; of a directory, the name of that."""
+        ...
+
+    @property
+    def origin(self) -> str | None:
+        """The origin that links lead to, such as `https://name.s3.eu-central-1.amazonaws.com`; None for our own."""
+        ...
+
     def sign_put(
-        self, upload: Upload, number: int, ttl: timedelta, *, sha256: str, subject: str = ""
-    ) -> SignedRequest:
-        """A request that stores a part with this checksum."""
+        self, upload: Upload, number: int, ttl: timedelta, *, size: int, sha256: str
+    ) -> SignedRequest | None:
+        """A request that stores a part of exactly this size and checksum; None if links lead to our own server."""
         ...
 
 

@@ -19,20 +19,9 @@ from tablewright.kit.sealed_text import seal_of
 from tablewright.kit.tables import Actor, Refusals, Tables
 from tablewright.mapping import AlreadyExists, Db, NotUnique
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, Course, Enrolment, Override, Submission
 from tablewright.systems.campus.errors import Changed, RaceLost
-from tablewright.systems.campus.model import (
-    Assignment,
-    AuditEntry,
-    Course,
-    Enrolment,
-    File,
-    Folder,
-    Override,
-    Share,
-    Submission,
-    Upload,
-    User,
-)
+from tablewright.systems.campus.model import AuditEntry, File, Folder, Share, Upload, User
 from tablewright.world import World
 
 MAIL = Path(__file__).parent / "pages" / "mail"

@@ -16,25 +16,21 @@ from tablewright.edge.errors import Conflict
 from tablewright.kit.system import Person, Progress
 from tablewright.systems.campus import jobs
 from tablewright.systems.campus.campus import Campus, open_campus
-from tablewright.systems.campus.courses.parts import NewPart
-from tablewright.systems.campus.courses.seats import Seat
-from tablewright.systems.campus.grading.comments import Place
-from tablewright.systems.campus.grading.mark_entries import MarkEntry
-from tablewright.systems.campus.model import (
+from tablewright.systems.campus.course_model import (
     Assignment,
     Course,
     CourseRole,
-    Criterion,
-    CriterionMark,
-    File,
     GradeGroup,
     GradeLetter,
     LatePenalty,
-    Level,
-    Rubric,
     Submission,
-    User,
 )
+from tablewright.systems.campus.courses.parts import NewPart
+from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.grade_model import Criterion, CriterionMark, Level, Rubric
+from tablewright.systems.campus.grading.comments import Place
+from tablewright.systems.campus.grading.mark_entries import MarkEntry
+from tablewright.systems.campus.model import File, User
 from tablewright.systems.campus.sharing.addressees import RecipientName
 from tablewright.systems.campus.sharing.links import LinkTerms
 from tablewright.systems.campus.sharing.shares import Terms

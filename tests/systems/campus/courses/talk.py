@@ -12,10 +12,11 @@ from tests.systems.campus.talk import Place
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.access import seat_of
 from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.course_model import Assignment, CourseRole, GroupSet, Submission, Team
 from tablewright.systems.campus.courses.parts import NewPart
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.jobs import run_tasks
-from tablewright.systems.campus.model import Assignment, CourseRole, File, GroupSet, Submission, Team, User
+from tablewright.systems.campus.model import File, User
 
 COURSE = "CS101-2030-SPRING"
 

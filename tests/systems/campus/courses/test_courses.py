@@ -11,10 +11,10 @@ from tests.systems.campus.talk import refuses
 from tests.systems.talk import at_once
 
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Audience
 from tablewright.systems.campus.courses.archive import archive_name
 from tablewright.systems.campus.courses.csv_rows import rows_of
 from tablewright.systems.campus.courses.seats import Seat
-from tablewright.systems.campus.model import Audience
 
 ROSTER = b"""\xef\xbb\xbfE-Mail;Name;Role;Section
 u1@campus.example;Someone;student;B

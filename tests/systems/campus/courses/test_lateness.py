@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tablewright.systems.campus.course_model import Assignment, LatePenalty, Override
 from tablewright.systems.campus.courses.dates import dates_for, dates_for_team, last_end
 from tablewright.systems.campus.courses.lateness import after_penalty, is_late, lateness, missing, penalty
-from tablewright.systems.campus.model import Assignment, LatePenalty, Override
 
 FRIDAY = datetime(2026, 11, 20, 18, tzinfo=UTC)
 TEN_A_DAY = LatePenalty(percent=Decimal(10), unit="day", floor=Decimal(50))

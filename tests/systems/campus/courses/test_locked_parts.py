@@ -10,8 +10,9 @@ from tests.systems.campus.files.helpers import EICAR
 from tests.systems.campus.talk import Api, refuses
 from tests.systems.talk import given, refused
 
+from tablewright.systems.campus.course_model import Submission
 from tablewright.systems.campus.courses.parts import NewPart
-from tablewright.systems.campus.model import Submission, User
+from tablewright.systems.campus.model import User
 
 
 def in_zip(api: Api, submission: Submission, by: User) -> dict[str, bytes]:

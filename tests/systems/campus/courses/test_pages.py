@@ -21,7 +21,8 @@ from tablewright.app.systems import CAMPUS as SYSTEM
 from tablewright.edge import serving_app
 from tablewright.systems.campus.access import seat_of
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.model import Assignment, User
+from tablewright.systems.campus.course_model import Assignment
+from tablewright.systems.campus.model import User
 
 HOME = "/console/campus"
 NOW = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)

@@ -15,7 +15,7 @@ from tests.systems.campus.talk import Api
 from tests.systems.talk import at_once, given, refused
 
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.model import Submission
+from tablewright.systems.campus.course_model import Submission
 
 FILE = b"%PDF-1.7\nmeasured: 42\n"
 

@@ -9,6 +9,7 @@ from tests.systems.campus.talk import Place
 
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus import jobs
+from tablewright.systems.campus.course_model import Assignment
 from tablewright.systems.campus.model import File, Upload, User
 
 EICAR = rb"X5O!P%@AP[4\PZX54(P^)7CC)7}$EICAR" + b"-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"
@@ -62,3 +63,18 @@ def real_use(at: Place, user: User) -> int:
     files = at.db.all(d.files_of_owner(user_id=user.user_id))
     versions = [one for file in files for one in at.db.all(d.versions_of_file(file_id=file.file_id))]
     return sum(one.file_size for one in versions)
+
+
+def assignment_for_files(at: Place, **limits: object) -> str:
+    """An assignment that takes small texts and PDF files, by its row alone."""
+    now = at.clock.now()
+    made = Assignment.model_validate(
+        {
+            "course_id": "CS101", "assignment_id": at.world.new_id(), "course_name": "Programming", "title": "Essay",
+            "description": "", "instructor_id": "i", "instructor_email": "i@campus.example", "instructor_name": "I",
+            "created_at": now, "updated_at": now, "due_date": now, "max_file_size": 10,
+            "allowed_file_types": ["application/pdf", "text/plain"], **limits,
+        }
+    )  # fmt: skip
+    at.db.write(d.assignments.create(made))
+    return made.assignment_id

@@ -73,6 +73,39 @@ def test_a_part_larger_than_a_part_is_refused_before_it_is_read(at: Place, api: 
     assert given(api.get(f"/uploads/{upload['uploadId']}", by=lin))["parts"] == []
 
 
+def test_cancelling_an_upload_that_is_complete_leaves_its_file_and_its_quota(at: Place, api: Api) -> None:
+    lin = at.user("lin")
+    upload = _slot(api, lin, "a.txt", b"abc")
+    assert _send(api, lin, upload, 1, b"abc") == 204
+    given(api.post(f"/uploads/{upload['uploadId']}:complete", {}, by=lin))
+    assert refused(api.delete(f"/uploads/{upload['uploadId']}", by=lin)) == (404, "UPLOAD_NOT_FOUND")
+    at.campus.uploads.abandon(upload["uploadId"])
+    assert api.get(f"/files/{upload['fileId']}/content", by=lin).content == b"abc"
+    assert (at.again(lin).storage_used, at.again(lin).storage_reserved) == (3, 0)
+
+
+def test_cc_2_a_program_notes_texts_about_a_file_up_to_four_kilobytes(at: Place, api: Api) -> None:
+    lin = at.user("lin")
+    path = f"/files/{store(at, lin).file_id}"
+    noted = {"camera": "Ünïcode 5", "lens": ""}
+    assert given(api.patch(path, {"metadata": noted}, by=lin))["metadata"] == noted
+    large = api.patch(path, {"metadata": {"a": "x" * 4090}}, by=lin)
+    assert (refused(large), large.json()["field"]) == ((422, "INVALID_METADATA"), "metadata")
+    for wrong in ({"": "x"}, {"a": 1}, {"a": {"b": "c"}}):
+        assert refused(api.patch(path, {"metadata": wrong}, by=lin))[0] in (400, 422)
+    assert given(api.get(path, by=lin))["metadata"] == noted
+    assert given(api.patch(path, {"metadata": {}}, by=lin))["metadata"] == {}
+
+
+def test_a_directory_takes_its_parts_through_the_server_and_signs_none(at: Place, api: Api) -> None:
+    lin = at.user("lin")
+    upload = _slot(api, lin, "a.txt", b"abc")
+    assert upload["direct"] is False
+    wanted = {"parts": [{"number": 1, "checksum": sha256(b"abc").hexdigest()}]}
+    answer = api.post(f"/uploads/{upload['uploadId']}/parts:sign", wanted, by=lin)
+    assert refused(answer) == (409, "PARTS_NOT_SIGNED")
+
+
 def test_a_part_without_a_login_is_refused(at: Place, api: Api) -> None:
     upload = _slot(api, at.user("lin"), "a.txt", b"abc")
     assert api.ask("PUT", f"/uploads/{upload['uploadId']}/parts/1", content=b"abc").status_code == 401

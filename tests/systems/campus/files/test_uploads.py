@@ -7,7 +7,16 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from tests.systems.campus.files.helpers import MIB, begin, content_of, real_use, scan, set_quota, store
+from tests.systems.campus.files.helpers import (
+    MIB,
+    assignment_for_files,
+    begin,
+    content_of,
+    real_use,
+    scan,
+    set_quota,
+    store,
+)
 from tests.systems.campus.talk import Place, refuses
 from tests.systems.talk import at_once
 
@@ -15,7 +24,7 @@ from tablewright.kit.objects.store import PART_SIZE
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.files import uploads as module
 from tablewright.systems.campus.files.file_lists import Wanted
-from tablewright.systems.campus.model import Assignment, File
+from tablewright.systems.campus.model import File
 
 
 def test_a_complete_upload_is_a_file_with_the_bytes_their_checksum_and_their_type(at: Place) -> None:
@@ -219,23 +228,9 @@ def test_a_file_whose_folder_was_deleted_on_its_way_is_at_the_top(at: Place) -> 
     assert (file.folder_id, file.place) == (None, lin.user_id)
 
 
-def _assignment(at: Place, **limits: object) -> str:
-    now = at.clock.now()
-    made = Assignment.model_validate(
-        {
-            "course_id": "CS101", "assignment_id": at.world.new_id(), "course_name": "Programming", "title": "Essay",
-            "description": "", "instructor_id": "i", "instructor_email": "i@campus.example", "instructor_name": "I",
-            "created_at": now, "updated_at": now, "due_date": now, "max_file_size": 10,
-            "allowed_file_types": ["application/pdf", "text/plain"], **limits,
-        }
-    )  # fmt: skip
-    at.db.write(d.assignments.create(made))
-    return made.assignment_id
-
-
 def test_an_assignment_limits_size_and_type_when_an_upload_begins_and_when_it_is_complete(at: Place) -> None:
     lin = at.user("lin")
-    wanted: dict[str, Any] = {"assignment_id": _assignment(at), "purpose": "submission"}
+    wanted: dict[str, Any] = {"assignment_id": assignment_for_files(at), "purpose": "submission"}
     with refuses("FILE_TOO_LARGE"):
         begin(at, lin, 11, **wanted)
     with refuses("TYPE_NOT_ALLOWED"):

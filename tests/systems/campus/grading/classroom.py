@@ -11,24 +11,19 @@ from tests.systems.campus.talk import Place
 
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.courses.seats import Seat
-from tablewright.systems.campus.grading.mark_entries import MarkEntry
-from tablewright.systems.campus.jobs import run_tasks
-from tablewright.systems.campus.model import (
+from tablewright.systems.campus.course_model import (
     Assignment,
-    AuditEntry,
     Course,
     CourseRole,
-    Criterion,
-    CriterionMark,
     Enrolment,
-    Level,
-    Notification,
     Part,
-    Rubric,
     Submission,
-    User,
 )
+from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.grade_model import Criterion, CriterionMark, Level, Rubric
+from tablewright.systems.campus.grading.mark_entries import MarkEntry
+from tablewright.systems.campus.jobs import run_tasks
+from tablewright.systems.campus.model import AuditEntry, Notification, User
 
 D = Decimal
 COURSE = "CS101-2030-SPRING"

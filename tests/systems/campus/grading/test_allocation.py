@@ -11,8 +11,8 @@ from tests.systems.campus.grading.classroom import Classroom
 from tests.systems.campus.talk import Api, refuses
 from tests.systems.talk import given, refused
 
+from tablewright.systems.campus.course_model import Submission
 from tablewright.systems.campus.grading.allocation import evenly
-from tablewright.systems.campus.model import Submission
 from tablewright.testing import Clock
 
 NOW = Clock().now()

@@ -12,7 +12,7 @@ from tests.systems.campus.talk import Api, Place
 from tests.systems.talk import given, refused
 
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.model import MemberEntry, Override
+from tablewright.systems.campus.course_model import MemberEntry, Override
 
 D = Decimal
 

@@ -19,10 +19,11 @@ from tablewright.edge import serving_app
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.access import seat_of
 from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.courses.parts import NewPart
+from tablewright.systems.campus.grade_model import Level
 from tablewright.systems.campus.grading.mark_entries import MarkEntry
 from tablewright.systems.campus.jobs import run_tasks
-from tablewright.systems.campus.model import Assignment, Level, Submission
 from tablewright.systems.campus.pages.rubrics import leveled
 
 D = Decimal

@@ -10,10 +10,10 @@ from tests.systems.campus.grading.classroom import Classroom, levels
 from tests.systems.campus.talk import Api, Place, refuses
 
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import LatePenalty
 from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.grading.mark_entries import MarkEntry
 from tablewright.systems.campus.grading.marks import AGREED
-from tablewright.systems.campus.model import LatePenalty
 
 D = Decimal
 

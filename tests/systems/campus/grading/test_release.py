@@ -11,11 +11,11 @@ from tests.systems.campus.grading.classroom import Classroom
 from tests.systems.campus.talk import Api, Place, refuses
 from tests.systems.talk import given, refused
 
+from tablewright.systems.campus.course_model import Part, Submission
 from tablewright.systems.campus.courses.assignment_rules import mistakes_in
 from tablewright.systems.campus.grading.comments import Place as On
 from tablewright.systems.campus.grading.disclosure import for_staff, for_student
 from tablewright.systems.campus.grading.release import visible
-from tablewright.systems.campus.model import Part, Submission
 
 D = Decimal
 

@@ -11,7 +11,7 @@ from tests.systems.talk import given, refused
 
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Changed
-from tablewright.systems.campus.model import Rubric
+from tablewright.systems.campus.grade_model import Rubric
 
 D = Decimal
 

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.edge.errors import Refused
+from tablewright.systems.campus.course_model import GradeGroup, GradeLetter
+from tablewright.systems.campus.grade_model import Criterion, CriterionMark, Level, Rubric
 from tablewright.systems.campus.grading.totals import (
     Result,
     check_grade,
@@ -20,7 +22,6 @@ from tablewright.systems.campus.grading.totals import (
     rubric_total,
     what_if,
 )
-from tablewright.systems.campus.model import Criterion, CriterionMark, GradeGroup, GradeLetter, Level, Rubric
 from tablewright.testing import Clock
 
 D = Decimal

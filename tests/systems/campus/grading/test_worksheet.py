@@ -12,8 +12,8 @@ from tests.systems.campus.grading.classroom import Classroom, levels
 from tests.systems.campus.talk import Api, Place
 from tests.systems.talk import given, refused
 
+from tablewright.systems.campus.course_model import Assignment, Part, Submission
 from tablewright.systems.campus.grading.zip_files import entries_of, safe_name
-from tablewright.systems.campus.model import Assignment, Part, Submission
 
 D = Decimal
 Rows = list[dict[str, str]]

@@ -12,20 +12,16 @@ from tests.systems.campus.talk import Place
 
 from tablewright.edge import Principal
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.jobs import run_tasks
-from tablewright.systems.campus.model import (
+from tablewright.systems.campus.course_model import (
     Course,
     CourseRole,
     Enrolment,
-    File,
-    Folder,
     GroupSet,
-    Link,
-    Share,
     Team,
     TeamMembership,
-    User,
 )
+from tablewright.systems.campus.jobs import run_tasks
+from tablewright.systems.campus.model import File, Folder, Link, Share, User
 from tablewright.systems.campus.sharing.addressees import RecipientName
 from tablewright.systems.campus.sharing.links import LinkTerms
 from tablewright.systems.campus.sharing.shares import Terms

@@ -11,7 +11,8 @@ from tablewright.kit.http import Body, Cursor, Page, listed, page_of, view_of
 from tablewright.systems.campus.access import Admin
 from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.model import AuditEntry, StorageReport, Task, User
+from tablewright.systems.campus.course_model import SubmissionStatus
+from tablewright.systems.campus.model import AuditEntry, StorageReport, Task, User, Value
 
 
 class Progress(Body):
@@ -30,6 +31,18 @@ def progress_of(task: Task) -> Progress:
 
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class SubmissionRow(Value):
+    """A submission among those of all courses: without names, since its marking may be anonymous."""
+
+    submission_id: str
+    assignment_id: str
+    course_id: str
+    submission_number: int
+    submitted_at: datetime
+    status: SubmissionStatus
+    is_late: bool
 
 
 class QuotaChange(Body):
@@ -97,6 +110,14 @@ def admin(campus: Campus) -> APIRouter:
     def tasks(by: Admin) -> Page[Progress]:
         """Background work that waits or has failed."""
         return listed(map(progress_of, campus.waiting_tasks()))
+
+    @api.get("/submissions")
+    def submissions(
+        by: Admin, status: SubmissionStatus = "submitted", size: PageSize = None, after: Cursor = None
+    ) -> Page[SubmissionRow]:
+        """The submissions of all courses in a status, oldest first; by default what waits for a grade."""
+        found = campus.repository.page(campus.submissions.in_status(status), size, after, by.user_id)
+        return listed((view_of(SubmissionRow, one) for one in found.items), found.next)
 
     @api.get("/audit/{subject}", response_model_exclude_none=True)
     def history(by: Admin, subject: str, size: PageSize = None, after: Cursor = None) -> Page[AuditEntry]:

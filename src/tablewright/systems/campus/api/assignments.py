@@ -11,21 +11,22 @@ from tablewright.systems.campus.access import (
     CourseSeat,
     InstructorAssignment,
     InstructorSeat,
+    Me,
     OpenAssignment,
     StaffAssignment,
 )
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.courses.standing import Standing, standing_of
-from tablewright.systems.campus.model import (
+from tablewright.systems.campus.course_model import (
     Assignment,
     Audience,
     LatePenalty,
     LatePolicy,
     Override,
     Points,
-    Value,
 )
+from tablewright.systems.campus.courses.eligibility import Eligibility, eligibility_of
+from tablewright.systems.campus.model import Value
 
 _MIB = 1024**2
 
@@ -72,7 +73,7 @@ class AssignmentChange(AssignmentFields):
     updated_at: Moment = None
 
 
-class MyStanding(Value):
+class MyEligibility(Value):
     """The dates that apply to the caller, the attempts made, and what submitting now costs."""
 
     available_from: datetime | None = None
@@ -92,7 +93,7 @@ class MyStanding(Value):
 
 class AssignmentView(Value):
     assignment: Assignment
-    mine: MyStanding | None = None
+    mine: MyEligibility | None = None
 
 
 class NewOverride(Body):
@@ -117,7 +118,12 @@ def _add_assignments(api: APIRouter, campus: Campus) -> None:
     @api.get("/courses/{course_id}/assignments", response_model_exclude_none=True)
     def list_assignments(seat: CourseSeat) -> Page[AssignmentView]:
         """By due date; drafts for staff alone."""
-        return listed(_view(standing_of(campus.owners, seat, each), each) for each in service.of(seat))
+        return listed(_view(eligibility_of(campus.owners, seat, each), each) for each in service.of(seat))
+
+    @api.get("/me/assignments", response_model_exclude_none=True)
+    def my_assignments(user: Me) -> Page[Assignment]:
+        """The assignments that you made as an instructor, newest first."""
+        return listed(service.of_instructor(user))
 
     @api.post("/courses/{course_id}/assignments", status_code=201, response_model_exclude_none=True)
     def create_assignment(body: NewAssignment, seat: InstructorSeat) -> Assignment:
@@ -125,7 +131,7 @@ def _add_assignments(api: APIRouter, campus: Campus) -> None:
 
     @api.get("/assignments/{assignment_id}", response_model_exclude_none=True)
     def get_assignment(found: OpenAssignment) -> AssignmentView:
-        return _view(standing_of(campus.owners, found.seat, found.assignment), found.assignment)
+        return _view(eligibility_of(campus.owners, found.seat, found.assignment), found.assignment)
 
     @api.put("/assignments/{assignment_id}", response_model_exclude_none=True)
     def change_assignment(body: AssignmentChange, found: InstructorAssignment) -> Assignment:
@@ -150,9 +156,9 @@ def _add_assignments(api: APIRouter, campus: Campus) -> None:
     @api.get("/assignments/{assignment_id}/attachments/{file_id}")
     def get_attachment(request: Request, found: OpenAssignment, file_id: str) -> Response:
         """The bytes of an attached file."""
-        standing = standing_of(campus.owners, found.seat, found.assignment)
+        eligibility = eligibility_of(campus.owners, found.seat, found.assignment)
         file = service.attachment(
-            found.assignment, file_id, is_early=standing is not None and standing.is_early
+            found.assignment, file_id, is_early=eligibility is not None and eligibility.is_early
         )
         campus.file_access.refuse_locked(file)
         return content_response(
@@ -185,27 +191,27 @@ def _add_extensions(api: APIRouter, campus: Campus) -> None:
         campus.assignments.remove_override(found.seat, found.assignment.assignment_id, audience, audience_id)
 
 
-def _view(standing: Standing | None, assignment: Assignment) -> AssignmentView:
-    if standing is None:
+def _view(eligibility: Eligibility | None, assignment: Assignment) -> AssignmentView:
+    if eligibility is None:
         return AssignmentView(assignment=assignment)
-    return AssignmentView(assignment=standing.shown(assignment), mine=_mine(standing))
+    return AssignmentView(assignment=eligibility.shown(assignment), mine=_mine(eligibility))
 
 
-def _mine(standing: Standing) -> MyStanding:
-    dates, late = standing.dates, standing.lateness
+def _mine(eligibility: Eligibility) -> MyEligibility:
+    dates, late = eligibility.dates, eligibility.lateness
     given: dict[str, Any] = {
         "available_from": dates.available_from,
         "due_date": dates.due,
         "accept_until": dates.accept_until,
-        "time_zone": standing.time_zone,
-        "is_open": standing.is_open,
+        "time_zone": eligibility.time_zone,
+        "is_open": eligibility.is_open,
         "excused": dates.excused,
-        "attempts": standing.attempts,
-        "max_submissions": standing.most,
+        "attempts": eligibility.attempts,
+        "max_submissions": eligibility.most,
         "is_late_now": late.is_late,
         "penalty_now": late.penalty,
         "late_days_now": late.days_used,
-        "late_days_left": standing.late_days_left,
-        "team_id": standing.team.team_id if standing.team is not None else None,
+        "late_days_left": eligibility.late_days_left,
+        "team_id": eligibility.team.team_id if eligibility.team is not None else None,
     }
-    return MyStanding(**given)
+    return MyEligibility(**given)

@@ -10,10 +10,7 @@ from tablewright.edge.request_bodies import body_of
 from tablewright.kit.http import Body, Moment, Page, RequiredMoment, VersionRead, listed, marked
 from tablewright.systems.campus.access import Admin, CourseSeat, InstructorSeat, Me, StaffSeat
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.courses.roster import Report
-from tablewright.systems.campus.courses.seats import Seat
-from tablewright.systems.campus.courses.teams import TeamRow
-from tablewright.systems.campus.model import (
+from tablewright.systems.campus.course_model import (
     Course,
     CourseRole,
     Enrolment,
@@ -21,8 +18,11 @@ from tablewright.systems.campus.model import (
     GradeLetter,
     GroupSet,
     Team,
-    Value,
 )
+from tablewright.systems.campus.courses.roster import Report
+from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.courses.teams import TeamRow
+from tablewright.systems.campus.model import Value
 
 GroupSetId = Annotated[str, Path(alias="groupSetId")]
 

@@ -1,12 +1,13 @@
 """Bodies and views of files, uploads, versions and folders."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, JsonValue, StringConstraints
 
-from tablewright.kit.http import Body, view_of
+from tablewright.kit.http import Body, Page, listed, view_of
+from tablewright.systems.campus.files.signed_parts import AT_ONCE, SignedPart
 from tablewright.systems.campus.files.uploads import UploadStatus
 from tablewright.systems.campus.model import File, FileStatus, ScanStatus, Value
 
@@ -36,11 +37,29 @@ class Complete(UploadComplete):
     upload_id: str
 
 
+class PartToSign(Body):
+    """A part with its SHA-256, as hexadecimal digits."""
+
+    number: Annotated[int, Field(strict=True)]
+    checksum: str
+
+
+class PartsToSign(Body):
+    parts: Annotated[list[PartToSign], Field(min_length=1, max_length=AT_ONCE)]
+
+    def checksums(self) -> dict[int, str]:
+        return {part.number: part.checksum for part in self.parts}
+
+
 class FileChange(Body):
     filename: str = ""
     folder_id: str | None = None
     description: str | None = None
     tags: list[str] = Field(default_factory=list)
+    # What programs note about a file: texts by name.
+    metadata: dict[Annotated[str, StringConstraints(min_length=1, max_length=100)], str] = Field(
+        default_factory=dict
+    )
 
 
 class FolderBody(Body):
@@ -58,7 +77,10 @@ class Review(Body):
 
 
 class UploadView(Value):
-    """A slot: `parts` are the numbers of those that have arrived, `digests` their SHA-256 where it is known."""
+    """A slot: `parts` are the numbers of those that have arrived, `digests` their SHA-256 where it is known.
+
+    `direct`: parts can be sent straight to the store, by the requests that `parts:sign` returns.
+    """
 
     upload_id: str
     file_id: str
@@ -68,6 +90,17 @@ class UploadView(Value):
     part_count: int
     parts: list[int]
     digests: dict[int, str]
+    direct: bool
+    expires_at: datetime
+
+
+class SignedPartView(Value):
+    """A request that stores one part without a login; the headers must be sent as they are."""
+
+    number: int
+    method: str
+    url: str
+    headers: dict[str, str]
     expires_at: datetime
 
 
@@ -86,6 +119,7 @@ class FileView(Value):
     version_number: int
     description: str | None
     tags: list[str]
+    metadata: dict[str, JsonValue]
     download_count: int
     is_public: bool
     deleted_at: datetime | None
@@ -144,4 +178,18 @@ def upload_view(status: UploadStatus) -> UploadView:
         part_count=status.part_count,
         parts=sorted(status.parts),
         digests=status.digests,
+        direct=status.is_direct,
+    )
+
+
+def signed_views(signed: Iterable[SignedPart]) -> Page[SignedPartView]:
+    return listed(
+        SignedPartView(
+            number=part.number,
+            method=part.request.method,
+            url=part.request.url,
+            headers=dict(part.request.headers),
+            expires_at=part.expires_at,
+        )
+        for part in signed
     )

@@ -2,6 +2,7 @@
 
     POST /files            a slot with its quota             -> uploadId, partSize, partCount
     PUT  /uploads/{id}/parts/{n}   one part, in any order
+    POST /uploads/{id}/parts:sign  or requests that send parts straight to the bucket
     POST /files/{id}:complete      the file is visible
 
 Must hold: the body of a part is written to the disk as it arrives, so memory does not depend on the number of clients
@@ -32,11 +33,14 @@ from tablewright.systems.campus.api.file_bodies import (
     InfectedVersion,
     NewFile,
     NewVersion,
+    PartsToSign,
     Review,
+    SignedPartView,
     UploadComplete,
     UploadView,
     VersionView,
     file_view,
+    signed_views,
     upload_view,
 )
 from tablewright.systems.campus.api.me import PageSize
@@ -116,6 +120,12 @@ def _add_uploads(api: APIRouter, campus: Campus, pace: list[Any]) -> None:
         await receive_part(
             request, lambda: campus.uploads.of(user, upload_id), campus.uploads, number, digest
         )
+
+    @api.post("/uploads/{upload_id}/parts:sign")
+    def sign_parts(user: Me, upload_id: str, body: PartsToSign) -> Page[SignedPartView]:
+        """Requests that send parts straight to the store, for an upload that is `direct`; each for 15 minutes."""
+        upload = campus.uploads.of(user, upload_id)
+        return signed_views(campus.uploads.sign(upload, body.checksums()))
 
     @api.post("/files/{file_id}:complete", response_model_exclude_none=True)
     def complete_upload(user: Me, file_id: str, body: Complete, response: Response) -> FileView:
@@ -218,7 +228,7 @@ def _add_content(api: APIRouter, campus: Campus) -> None:
     def get_signed(request: Request, signed: str) -> Response:
         """What a link of `content:link` leads to; the link is the login."""
         try:
-            path = campus.signed_paths.verify("GET", signed)
+            path = campus.signed_paths.verify(signed)
         except SignatureUnusable as mistake:
             raise Gone("LINK_EXPIRED", f"{str(mistake).capitalize()}.") from None
         kind, _, link_id = path.subject.partition(" ")

@@ -11,22 +11,17 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tablewright.kit.http import Body, Moment, view_of
-from tablewright.systems.campus.grading.mark_entries import MarkEntry
-from tablewright.systems.campus.model import (
-    Comment,
-    Criterion,
-    CriterionMark,
+from tablewright.systems.campus.course_model import (
     GradeGroup,
     GradeLetter,
-    Level,
-    Mark,
     MarkingState,
     Points,
-    Rubric,
     Submission,
     SubmissionStatus,
-    Value,
 )
+from tablewright.systems.campus.grade_model import Comment, Criterion, CriterionMark, Level, Mark, Rubric
+from tablewright.systems.campus.grading.mark_entries import MarkEntry
+from tablewright.systems.campus.model import Value
 
 Id = Annotated[str, Field(max_length=64)]
 Text = Annotated[str, Field(max_length=20_000)]

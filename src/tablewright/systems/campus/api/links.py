@@ -21,7 +21,15 @@ from tablewright.edge.rate_limit import rate_limit_key
 from tablewright.kit.http import Body, Day, Moment, Page, listed, view_of
 from tablewright.systems.campus.access import CAMPUS, Admin, Me
 from tablewright.systems.campus.api.content import content_response
-from tablewright.systems.campus.api.file_bodies import MediaType, Size, UploadView, upload_view
+from tablewright.systems.campus.api.file_bodies import (
+    MediaType,
+    PartsToSign,
+    SignedPartView,
+    Size,
+    UploadView,
+    signed_views,
+    upload_view,
+)
 from tablewright.systems.campus.api.parts import PartDigest, receive_part
 from tablewright.systems.campus.api.shares import end_of
 from tablewright.systems.campus.campus import Campus
@@ -384,6 +392,12 @@ def _add_drops(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
     ) -> None:
         find = lambda: campus.drops.upload(found, by, upload_id)  # noqa: E731  # read in a thread, not here
         await receive_part(request, find, campus.uploads, number, digest)
+
+    @api.post("/drops/{token}/uploads/{upload_id}/parts:sign", dependencies=limits)
+    def sign_sent_parts(found: Drop, by: OfSender, upload_id: str, body: PartsToSign) -> Page[SignedPartView]:
+        """Requests that send parts straight to the store, at most until the deadline."""
+        upload = campus.drops.upload(found, by, upload_id)
+        return signed_views(campus.uploads.sign(upload, body.checksums(), found.expires_at))
 
     @api.post(
         "/drops/{token}/uploads/{upload_id}:complete", response_model_exclude_none=True, dependencies=limits

@@ -15,7 +15,9 @@ from tablewright.systems.campus.api import grade_bodies as bodies
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.course_model import Assignment
 from tablewright.systems.campus.courses.seats import SubmissionSeat
+from tablewright.systems.campus.grade_model import Comment
 from tablewright.systems.campus.grading.comments import Place
 from tablewright.systems.campus.grading.disclosure import (
     comments_for_student,
@@ -26,7 +28,7 @@ from tablewright.systems.campus.grading.disclosure import (
 )
 from tablewright.systems.campus.grading.mark_entries import MarkEntry
 from tablewright.systems.campus.grading.release import visible
-from tablewright.systems.campus.model import Assignment, AuditEntry, Comment, File
+from tablewright.systems.campus.model import AuditEntry, File
 
 Filename = Annotated[str, Query(max_length=255)]
 

@@ -9,8 +9,8 @@ from tablewright.systems.campus.api import grade_bodies as bodies
 from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.seats import SubmissionSeat
+from tablewright.systems.campus.grade_model import Regrade, RegradeStatus
 from tablewright.systems.campus.grading.disclosure import regrade_for_student
-from tablewright.systems.campus.model import Regrade, RegradeStatus
 
 
 def regrades(campus: Campus) -> APIRouter:

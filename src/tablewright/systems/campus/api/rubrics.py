@@ -6,7 +6,7 @@ from tablewright.kit.http import Page, VersionRead, based_on, listed, marked, ve
 from tablewright.systems.campus.access import InstructorSeat, StaffAssignment, StaffSeat
 from tablewright.systems.campus.api import grade_bodies as bodies
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.model import Rubric, SavedComment
+from tablewright.systems.campus.grade_model import Rubric, SavedComment
 
 
 def rubrics(campus: Campus) -> APIRouter:

@@ -15,6 +15,7 @@ from tablewright.systems.campus.access import Me, OpenAssignment, OpenSubmission
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.course_model import Assignment, Draft, Submission
 from tablewright.systems.campus.courses.parts import MOST_PARTS, NewPart
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.grading.disclosure import (
@@ -23,7 +24,7 @@ from tablewright.systems.campus.grading.disclosure import (
     for_student,
     is_anonymous,
 )
-from tablewright.systems.campus.model import Assignment, Draft, Submission, User, Value
+from tablewright.systems.campus.model import User, Value
 
 _Version = Annotated[
     int | None, Query(alias="version", description="the version of the draft you saw; 0: none")

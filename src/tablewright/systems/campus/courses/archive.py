@@ -15,11 +15,12 @@ from pydantic import BaseModel
 from tablewright.kit.objects.archive import Archive
 from tablewright.kit.tasks import Finished, Postponed
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, Course, Part, Submission
 from tablewright.systems.campus.courses.gates import Gates
 from tablewright.systems.campus.courses.retention import archive_day
 from tablewright.systems.campus.design import A_YEAR
 from tablewright.systems.campus.files.library import Library
-from tablewright.systems.campus.model import Assignment, Course, Part, Submission, Task
+from tablewright.systems.campus.model import Task
 from tablewright.systems.campus.repository import SYSTEM, Repository
 
 

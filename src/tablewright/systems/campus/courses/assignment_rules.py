@@ -6,8 +6,8 @@ from datetime import timedelta
 from decimal import Decimal
 from urllib.parse import urlsplit
 
+from tablewright.systems.campus.course_model import Assignment, Course, Override
 from tablewright.systems.campus.courses.courses import Mistake
-from tablewright.systems.campus.model import Assignment, Course, Override
 
 MOST_SUBMISSIONS, MOST_EXTRA, MOST_TYPES, MOST_ATTACHMENTS = 50, 20, 30, 20
 MOST_BYTES = 20 * 1024**3

@@ -17,6 +17,7 @@ from tablewright.design import Write
 from tablewright.edge.errors import BadRequest, Conflict, Forbidden, NotFound, Refused
 from tablewright.mapping import Stale
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, AssignmentStatus, Audience, Course, Override
 from tablewright.systems.campus.courses.assignment_rules import mistakes_in, mistakes_in_override
 from tablewright.systems.campus.courses.courses import Mistake, refuse
 from tablewright.systems.campus.courses.dates import last_end, whole_second
@@ -24,15 +25,7 @@ from tablewright.systems.campus.courses.gates import Gates
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.teams import Teams
 from tablewright.systems.campus.errors import Changed, RaceLost
-from tablewright.systems.campus.model import (
-    Assignment,
-    AssignmentStatus,
-    Audience,
-    Course,
-    File,
-    Override,
-    Task,
-)
+from tablewright.systems.campus.model import File, Task, User
 from tablewright.systems.campus.repository import SYSTEM, Repository, is_uuid
 
 LATE, PUBLISHED = "late", "published"
@@ -59,6 +52,14 @@ class Assignments:
         found = self._repository.db.all(d.assignments_of_course(course_id=seat.course.course_id))
         shown = [each for each in found if seat.is_staff or each.status != "draft"]
         return sorted(shown, key=lambda each: (each.due_date, each.title))
+
+    def of_instructor(self, user: User) -> list[Assignment]:
+        """What a user made in courses they still teach, newest first (CC-30)."""
+        db = self._repository.db
+        seats = db.all(d.courses_of_user(user_id=user.user_id))
+        taught = {seat.course_id for seat in seats if seat.role == "instructor"}
+        found = db.all(d.assignments_of_instructor(instructor_id=user.user_id))
+        return [each for each in found if each.course_id in taught]
 
     def count(self, assignment_id: str) -> int:
         """The exact number of submissions; `submission_count` may be a moment behind (CC-D14)."""

@@ -5,7 +5,8 @@ Must hold: the task can run again at any point; it writes only the rows that dif
 
 from tablewright.kit.tasks import Finished
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.model import Course, Task
+from tablewright.systems.campus.course_model import Course
+from tablewright.systems.campus.model import Task
 from tablewright.systems.campus.repository import Repository
 
 NAME = "course name"

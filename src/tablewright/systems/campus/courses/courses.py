@@ -13,11 +13,12 @@ from zoneinfo import available_timezones
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Course, CourseRole, Enrolment
 from tablewright.systems.campus.courses.course_names import name_task
 from tablewright.systems.campus.courses.retention import archive_task
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.errors import Changed
-from tablewright.systems.campus.model import Course, CourseRole, Enrolment, Task, User
+from tablewright.systems.campus.model import Task, User
 from tablewright.systems.campus.people.users import Users
 from tablewright.systems.campus.repository import Repository, is_course_id
 

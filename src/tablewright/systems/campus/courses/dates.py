@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from tablewright.systems.campus.model import Assignment, Audience, Override
+from tablewright.systems.campus.course_model import Assignment, Audience, Override
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from tablewright.edge.errors import NotFound, Refused
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, Draft, Part
 from tablewright.systems.campus.courses.gates import Gates, unchanged
 from tablewright.systems.campus.courses.owners import Owner, Owners
 from tablewright.systems.campus.courses.parts import NewPart, Parts, refuse_count
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.errors import Changed
-from tablewright.systems.campus.model import Assignment, Draft, Part
 from tablewright.systems.campus.repository import Repository
 
 MOST_COMMENTS = 5000

@@ -12,7 +12,7 @@ from typing import Any
 
 from tablewright.design import Write
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.model import Assignment, Gate
+from tablewright.systems.campus.course_model import Assignment, Gate
 from tablewright.systems.campus.repository import Repository
 
 GATES = 16

@@ -11,11 +11,12 @@ from typing import Any
 from tablewright.design import Write
 from tablewright.kit.tasks import Finished
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, Enrolment, Override, Submission
 from tablewright.systems.campus.courses.dates import Dates, dates_for, dates_for_team
 from tablewright.systems.campus.courses.lateness import lateness
 from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.grading.totals import graded
-from tablewright.systems.campus.model import Assignment, Enrolment, Override, Submission, Task
+from tablewright.systems.campus.model import Task
 from tablewright.systems.campus.repository import SYSTEM, Repository
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
+from tablewright.systems.campus.course_model import Assignment, LatePenalty
 from tablewright.systems.campus.courses.dates import whole_second
-from tablewright.systems.campus.model import Assignment, LatePenalty
 
 A_DAY = timedelta(days=1)
 _UNITS = {"hour": timedelta(hours=1), "day": A_DAY}

@@ -8,11 +8,11 @@ from datetime import datetime
 
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, Course, Enrolment, Submission, Team
 from tablewright.systems.campus.courses.dates import Dates, dates_for, dates_for_team
 from tablewright.systems.campus.courses.lateness import Lateness, lateness
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.teams import Teams
-from tablewright.systems.campus.model import Assignment, Course, Enrolment, Submission, Team
 from tablewright.systems.campus.repository import Repository
 
 

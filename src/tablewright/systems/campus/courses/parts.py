@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tablewright.edge.errors import BadRequest, Conflict, Forbidden, Refused
+from tablewright.systems.campus.course_model import Assignment, Part
 from tablewright.systems.campus.courses.assignment_rules import is_https
 from tablewright.systems.campus.errors import Locked, TooLarge
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.sniff import is_allowed
-from tablewright.systems.campus.model import Assignment, File, Part, User
+from tablewright.systems.campus.model import File, User
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.sharing.access_check import FileAccess
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tablewright.systems.campus.model import Submission
+from tablewright.systems.campus.course_model import Submission
 
 _CODE = re.compile(r"(?a:(\d{8}T\d{12})Z-(\d{1,3})-([0-9A-F]{32}))")
 _MOMENT = "%Y%m%dT%H%M%S%f"

@@ -12,9 +12,10 @@ from zoneinfo import ZoneInfo
 from tablewright.design import Write
 from tablewright.kit.tasks import Finished
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, Enrolment
 from tablewright.systems.campus.courses.dates import Dates, dates_for
 from tablewright.systems.campus.courses.teams import Teams
-from tablewright.systems.campus.model import Assignment, Enrolment, Task, User
+from tablewright.systems.campus.model import Task, User
 from tablewright.systems.campus.people.notifications import Kind, Notifier
 from tablewright.systems.campus.repository import Repository
 

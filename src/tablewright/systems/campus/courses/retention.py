@@ -3,7 +3,8 @@
 from datetime import datetime
 
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.model import Course, Task
+from tablewright.systems.campus.course_model import Course
+from tablewright.systems.campus.model import Task
 from tablewright.systems.campus.repository import Repository
 
 ARCHIVE = "archive"

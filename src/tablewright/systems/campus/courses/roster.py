@@ -16,10 +16,11 @@ from typing import Literal
 
 from tablewright.edge.errors import CallerError, NotFound
 from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
+from tablewright.systems.campus.course_model import Course, CourseRole
 from tablewright.systems.campus.courses.courses import Courses
 from tablewright.systems.campus.courses.csv_rows import Row, rows_of
 from tablewright.systems.campus.courses.seats import Seat
-from tablewright.systems.campus.model import Course, CourseRole, User
+from tablewright.systems.campus.model import User
 from tablewright.systems.campus.people.users import Users
 from tablewright.systems.campus.repository import Repository, is_course_id
 

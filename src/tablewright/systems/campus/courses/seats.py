@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from tablewright.edge.errors import Forbidden
 from tablewright.kit.tables import Actor
-from tablewright.systems.campus.model import Assignment, Course, CourseRole, Enrolment, Submission, User
+from tablewright.systems.campus.course_model import Assignment, Course, CourseRole, Enrolment, Submission
+from tablewright.systems.campus.model import User
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tablewright.design import Write, absent
+from tablewright.design import Query, Write, absent
 from tablewright.edge.errors import CallerError, Conflict, Forbidden, NotFound, Refused
 from tablewright.kit.tables import OnceRequest, digest
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Page, Stale
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import (
+    Assignment,
+    Attempts,
+    Draft,
+    Gate,
+    MemberEntry,
+    Part,
+    Submission,
+    SubmissionStatus,
+)
 from tablewright.systems.campus.courses.drafts import MOST_COMMENTS, Drafts
 from tablewright.systems.campus.courses.gates import Gates, unchanged
 from tablewright.systems.campus.courses.lateness import Lateness, lateness
@@ -26,16 +36,7 @@ from tablewright.systems.campus.courses.parts import NewPart, Parts, first_file,
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.errors import Changed, Gone
 from tablewright.systems.campus.files.library import Library
-from tablewright.systems.campus.model import (
-    Assignment,
-    Attempts,
-    Draft,
-    Gate,
-    MemberEntry,
-    Part,
-    Submission,
-    User,
-)
+from tablewright.systems.campus.model import User
 from tablewright.systems.campus.repository import Repository
 
 RACES = (AlreadyExists, ConditionNotMet, Missing, Stale)
@@ -89,6 +90,10 @@ class Submissions:
         return list(
             self._repository.db.all(d.submissions_of_assignment(assignment_id=assignment.assignment_id))
         )
+
+    def in_status(self, status: SubmissionStatus) -> Query[Submission]:
+        """The submissions of all courses, oldest first (CC-42)."""
+        return d.submissions_by_status(status=status)
 
     def of_student(self, seat: Seat, assignment: Assignment) -> list[Submission]:
         """A student's own submissions, or the team's, by number."""

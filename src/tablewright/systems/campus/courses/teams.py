@@ -15,11 +15,11 @@ from tablewright.design import Write
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, NotUnique, Stale
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Enrolment, GroupSet, Team, TeamMembership
 from tablewright.systems.campus.courses.courses import Courses, Mistake, refuse
 from tablewright.systems.campus.courses.csv_rows import rows_of
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.errors import Changed
-from tablewright.systems.campus.model import Enrolment, GroupSet, Team, TeamMembership
 from tablewright.systems.campus.repository import Repository, is_uuid
 
 MOST_MEMBERS = 30

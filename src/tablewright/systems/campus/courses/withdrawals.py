@@ -9,6 +9,7 @@ from typing import Any
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict, Forbidden, Refused
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, Draft, Submission
 from tablewright.systems.campus.courses.lateness import lateness
 from tablewright.systems.campus.courses.owners import Owners
 from tablewright.systems.campus.courses.parts import MOST_PARTS
@@ -16,7 +17,6 @@ from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.submissions import RACES, other_members
 from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.files.library import Library
-from tablewright.systems.campus.model import Assignment, Draft, Submission
 from tablewright.systems.campus.repository import Repository
 
 

@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from tablewright.design import Copy, Keys, Load, Refresh, Retention, States, between
+from tablewright.systems.campus.course_model import Assignment, AssignmentStatus
 from tablewright.systems.campus.design.base import CAMPUS
 from tablewright.systems.campus.design.courses import RECORDS_KEPT
-from tablewright.systems.campus.model import Assignment, AssignmentStatus
 
 __all__ = [
     "ASSIGNMENT_STATES",

@@ -3,7 +3,16 @@
 from datetime import timedelta
 from decimal import Decimal
 
-from tablewright.design import Alarm, Backups, Budget, Design, Environment, OnDemand, Provisioned
+from tablewright.design import (
+    Alarm,
+    Backups,
+    Budget,
+    Design,
+    Environment,
+    ObjectBucket,
+    OnDemand,
+    Provisioned,
+)
 
 __all__ = ["A_YEAR", "CAMPUS"]
 
@@ -35,6 +44,8 @@ def _environment(name: str, limit: int) -> Environment:
         pitr_days=35,
         # Weekly, kept for at least thirty days (CC-49).
         backups=Backups("cron(0 2 ? * SUN *)", 35, f"campus-cloud-{name}"),
+        # Files (CC-E1), and archives of courses, which are in Glacier (CC-53).
+        objects=ObjectBucket(archive="archive"),
         deletion_protection=production,
         encryption="customer" if production else "owned",
         tags={"Project": "campus-cloud", "Environment": name, "DataSensitivity": "education-records"},

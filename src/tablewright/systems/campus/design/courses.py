@@ -3,18 +3,17 @@
 from datetime import timedelta
 
 from tablewright.design import Data, Keys, Load, Retention, Unique, begins
-from tablewright.systems.campus.design.base import CAMPUS
-from tablewright.systems.campus.model import (
+from tablewright.systems.campus.course_model import (
     Audience,
     Course,
     Enrolment,
     GroupSet,
     Override,
-    Rubric,
-    SavedComment,
     Team,
     TeamMembership,
 )
+from tablewright.systems.campus.design.base import CAMPUS
+from tablewright.systems.campus.grade_model import Rubric, SavedComment
 
 __all__ = [
     "RECORDS_KEPT",

@@ -5,20 +5,17 @@ is in no index of theirs but where it says so (CC-D13).
 """
 
 from tablewright.design import Copy, Data, Keys, Load, Refresh, Retention, States, begins, below
-from tablewright.systems.campus.design.base import CAMPUS
-from tablewright.systems.campus.design.courses import RECORDS_KEPT
-from tablewright.systems.campus.model import (
+from tablewright.systems.campus.course_model import (
     Attempts,
-    Comment,
     Draft,
     Gate,
-    Mark,
     MemberEntry,
-    Regrade,
-    RegradeStatus,
     Submission,
     SubmissionStatus,
 )
+from tablewright.systems.campus.design.base import CAMPUS
+from tablewright.systems.campus.design.courses import RECORDS_KEPT
+from tablewright.systems.campus.grade_model import Comment, Mark, Regrade, RegradeStatus
 
 __all__ = [
     "REGRADE_STATES",

@@ -18,7 +18,13 @@ from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Changed, Gone, Locked
 from tablewright.systems.campus.files.download_counts import DownloadCounts
 from tablewright.systems.campus.files.folders import Folders
-from tablewright.systems.campus.files.names import actor_of, checked_description, checked_name, checked_tags
+from tablewright.systems.campus.files.names import (
+    actor_of,
+    checked_description,
+    checked_metadata,
+    checked_name,
+    checked_tags,
+)
 from tablewright.systems.campus.model import File, Share, User
 from tablewright.systems.campus.repository import SYSTEM, Repository
 from tablewright.systems.campus.sharing.access_check import FileAccess
@@ -136,7 +142,7 @@ class Library:
     # --- changes ---
 
     def edit(self, user: User, file_id: str, changes: dict[str, Any], version: int | None = None) -> File:
-        """Change name, folder, description or tags; of a file that is shared for writing only the last two."""
+        """Change name, folder, metadata, description or tags; others who may write change the last two only."""
         given = dict(changes)
         if "filename" in given:
             given["filename"] = checked_name(given["filename"])
@@ -144,6 +150,8 @@ class Library:
             given["tags"] = checked_tags(given["tags"] or [])
         if "description" in given:
             given["description"] = checked_description(given["description"])
+        if "metadata" in given:
+            given["metadata"] = checked_metadata(given["metadata"])
         is_for_owner = not WRITERS_FIELDS.issuperset(given)
 
         def attempt() -> File:

@@ -6,13 +6,15 @@ Elsewhere: media types (sniff.py), the header of a download (edge/downloads.py).
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import orjson
 
 from tablewright.edge.errors import BadRequest, Refused
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus.model import User
 
-MAX_NAME, MAX_DESCRIPTION, MAX_TAGS, MAX_TAG = 255, 2000, 20, 50
+MAX_NAME, MAX_DESCRIPTION, MAX_TAGS, MAX_TAG, MAX_METADATA = 255, 2000, 20, 50, 4096
 # Control and format characters, such as a right-to-left override, and halves of pairs.
 _INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 _JOINERS = "\u200c\u200d"  # letters of Persian, Hindi and emoji are joined or kept apart with these
@@ -48,10 +50,17 @@ def checked_description(text: str | None) -> str | None:
     return text or None
 
 
-def checked_checksum(text: str | None) -> str | None:
+def checked_metadata(values: Mapping[str, str] | None) -> dict[str, str]:
+    """What programs note about a file: texts by name, at most 4 KB as JSON (CC-2)."""
+    found = dict(values or {})
+    if len(orjson.dumps(found)) > MAX_METADATA:
+        words = f"The metadata of a file have at most {MAX_METADATA} bytes as JSON."
+        raise Refused("INVALID_METADATA", words, "metadata")
+    return found
+
+
+def checked_checksum(text: str) -> str:
     """The hexadecimal digits of `sha256:...`, with or without its prefix; INVALID_CHECKSUM for anything else."""
-    if text is None:
-        return None
     found = _CHECKSUM.fullmatch(text.strip().lower())
     if found is None:
         words = "checksum must be sha256: and 64 hexadecimal digits."

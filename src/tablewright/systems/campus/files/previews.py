@@ -80,12 +80,12 @@ class Previews:
     def verify(self, signed: str) -> SignedPath:
         """What a path of a preview leads to; LINK_EXPIRED."""
         try:
-            return self._paths.verify("GET", signed)
+            return self._paths.verify(signed)
         except SignatureUnusable:
             raise Gone("LINK_EXPIRED", "This preview has expired. Open its page again.") from None
 
     def _url(self, name: str, filename: str, content_type: str) -> str:
-        path = SignedPath("GET", name, filename=filename, content_type=content_type, inline=True)
+        path = SignedPath(name, filename=filename, content_type=content_type, inline=True)
         return self._paths.sign(path, LINK_LASTS)
 
     def _text(self, name: str, size: int) -> Preview:

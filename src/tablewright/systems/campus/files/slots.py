@@ -10,15 +10,14 @@ from typing import Any
 from tablewright.edge.errors import BadRequest
 from tablewright.kit.objects.store import PART_SIZE, PartUnusable
 from tablewright.pages.words import size as in_words
+from tablewright.systems.campus.course_model import Assignment
 from tablewright.systems.campus.errors import Gone, Locked, TooLarge
 from tablewright.systems.campus.files.sniff import UNKNOWN, is_allowed
 from tablewright.systems.campus.files.type_words import kind_of, kinds_of
-from tablewright.systems.campus.model import Assignment, File, FileVersion, Upload
-
-BUCKET = "campus-cloud-files"
+from tablewright.systems.campus.model import File, FileVersion, Upload
 
 
-def pending_file(upload: Upload) -> File:
+def pending_file(upload: Upload, bucket: str) -> File:
     return File(
         user_id=upload.owner_id,
         file_id=upload.file_id,
@@ -26,7 +25,7 @@ def pending_file(upload: Upload) -> File:
         file_size=upload.file_size,
         content_type=upload.content_type,
         s3Key=upload.object_name,
-        s3Bucket=BUCKET,
+        s3Bucket=bucket,
         last_modified=upload.created_at,
         version_id=upload.object_name.rpartition("/")[2],
         folder_id=upload.folder_id,

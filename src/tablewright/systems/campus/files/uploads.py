@@ -1,7 +1,7 @@
 """Uploads: a slot with its quota, parts, and the moment when a file becomes visible (CC-X2).
 
     upload = uploads.begin(user, filename="thesis.pdf", size=..., content_type="application/pdf")
-    uploads.put_part(upload, 1, chunks)         # in any order, any number of times
+    uploads.put_part(upload, 1, chunks)         # in any order, any number of times; or straight to the bucket, `sign`
     file = uploads.complete(upload.upload_id)   # checksum, size and content are checked here
 
 Bytes come first, under a name that says nothing of its owner (`files/{fileId}/{versionId}`, CC-D43). Then one
@@ -12,9 +12,9 @@ it is completed (CC-D39). A slot expires after a day, one of a visitor after two
 its quota back.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from tablewright.design import Write
@@ -38,6 +38,7 @@ from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Gone, TooLarge
 from tablewright.systems.campus.files import quota
 from tablewright.systems.campus.files.names import actor_of, checked_checksum, checked_name
+from tablewright.systems.campus.files.signed_parts import SignedPart, refuse_number, signed_parts
 from tablewright.systems.campus.files.slots import (
     exactly,
     parts_of,
@@ -64,13 +65,17 @@ _RACES = (ConditionNotMet, Stale, Missing, AlreadyExists)
 
 @dataclass(frozen=True, slots=True)
 class UploadStatus:
-    """How far an upload is: the sizes of the parts that have arrived, by number, and their SHA-256 if it is known."""
+    """How far an upload is: the sizes of the parts that have arrived, by number, and their SHA-256 if it is known.
+
+    `is_direct`: parts can be sent straight to the bucket.
+    """
 
     upload: Upload
     part_size: int
     part_count: int
     parts: dict[int, int]
     digests: dict[int, str]
+    is_direct: bool
 
     @property
     def missing(self) -> list[int]:
@@ -112,7 +117,7 @@ class Uploads:
         if assignment_id is not None:
             refuse_announced(repository.assignment(assignment_id), size, content_type, filename)
         new_id = file_id or repository.new_uuid()
-        digits = checked_checksum(checksum)
+        digits = None if checksum is None else checked_checksum(checksum)
         name = f"files/{new_id}/{repository.new_uuid()}"
         upload = Upload(
             upload_id=repository.new_uuid(),
@@ -144,7 +149,7 @@ class Uploads:
         if upload.purpose == "version":
             writes.append(d.files.check(upload.owner_id, upload.file_id))
         else:
-            writes.append(d.files.create(pending_file(upload)))
+            writes.append(d.files.create(pending_file(upload, self._objects.bucket)))
         if upload.folder_id is not None:
             writes.append(d.folders.check(upload.owner_id, upload.folder_id))
 
@@ -172,8 +177,7 @@ class Uploads:
         """Store a part; sending it again is harmless. CHECKSUM_MISMATCH, INVALID_PART, UPLOAD_EXPIRED."""
         self._refuse_expired(upload)
         sizes = sizes_of_parts(upload.file_size)
-        if not 1 <= number <= len(sizes):
-            raise BadRequest("INVALID_PART", f"This upload has the parts 1 to {len(sizes)}.", "number")
+        refuse_number(number, len(sizes))
         try:
             exact = exactly(chunks, sizes[number - 1], number)
             self._objects.put_part(_object_upload(upload), number, exact, expect_sha256=expect_sha256)
@@ -186,8 +190,20 @@ class Uploads:
             raise _expired() from None
         self._prolong(upload)
 
+    def sign(
+        self, upload: Upload, checksums: Mapping[int, str], until: datetime | None = None
+    ) -> list[SignedPart]:
+        """Requests that send parts straight to the bucket, by their SHA-256; PARTS_NOT_SIGNED for a directory."""
+        self._refuse_expired(upload)
+        try:
+            signed = list(signed_parts(self._objects, upload, checksums, self._repository.now(), until))
+        except UploadUnknown:
+            raise _expired() from None
+        self._prolong(upload)
+        return signed
+
     def _prolong(self, upload: Upload) -> None:
-        """A part of a visitor has arrived: the slot stays, not longer than that of a user."""
+        """A part of a visitor has arrived, or is on its way: the slot stays, not longer than that of a user."""
         until = min(self._repository.now() + VISITOR_LIFETIME, upload.created_at + LIFETIME)
         if upload.link_id is not None and until - upload.expires_at >= _PROLONGED_EVERY:
             # Given up at this moment, it is gone; prolonged by another part, that is enough.
@@ -208,6 +224,7 @@ class Uploads:
             len(sizes_of_parts(upload.file_size)),
             {part.number: part.size for part in found},
             {part.number: part.sha256 for part in found if part.sha256 is not None},
+            self._objects.origin is not None,
         )
 
     def of(self, user: User, upload_id: str) -> Upload:
@@ -249,7 +266,8 @@ class Uploads:
         if upload is None:  # given up, or complete: its receipt was written when the slot was deleted
             return self._completed(upload_id)
         self._refuse_expired(upload)
-        digits = checked_checksum(checksum or upload.checksum)
+        announced = checksum or upload.checksum
+        digits = None if announced is None else checked_checksum(announced)
         stored = self._joined(upload, digits)
         content_type = self._type_of(upload)
         return self._repository.retried(None, lambda: self._finish(upload, stored, content_type), on=_RACES)

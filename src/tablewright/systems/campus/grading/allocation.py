@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tablewright.edge.errors import Refused
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.model import Assignment, Enrolment, Submission
+from tablewright.systems.campus.course_model import Assignment, Enrolment, Submission
 from tablewright.systems.campus.repository import Repository
 
 

@@ -10,7 +10,8 @@ from decimal import Decimal
 from tablewright.edge.errors import Conflict, Forbidden, Refused
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.model import Comment, SavedComment, Submission
+from tablewright.systems.campus.course_model import Submission
+from tablewright.systems.campus.grade_model import Comment, SavedComment
 from tablewright.systems.campus.repository import Repository, is_uuid
 
 MOST_TEXT, MOST_SAVED = 5_000, 200

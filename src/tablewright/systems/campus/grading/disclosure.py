@@ -14,10 +14,11 @@ from decimal import Decimal
 from pathlib import PurePosixPath
 from typing import Any
 
+from tablewright.systems.campus.course_model import Assignment, Draft, Part, Submission
+from tablewright.systems.campus.grade_model import Comment, Mark, Regrade
 from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.release import visible
 from tablewright.systems.campus.grading.totals import grade_of
-from tablewright.systems.campus.model import Assignment, Comment, Draft, Mark, Part, Regrade, Submission
 
 GRADER = "Grader"
 _UNMARKED: dict[str, Any] = {

@@ -14,6 +14,15 @@ from decimal import Decimal
 from tablewright.edge.errors import Refused
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import (
+    Assignment,
+    Course,
+    Enrolment,
+    GradeGroup,
+    GradeLetter,
+    Override,
+    Submission,
+)
 from tablewright.systems.campus.courses.dates import dates_for
 from tablewright.systems.campus.courses.lateness import is_late, missing
 from tablewright.systems.campus.errors import Changed
@@ -30,15 +39,6 @@ from tablewright.systems.campus.grading.totals import (
     grade_of,
     percent_of,
     what_if,
-)
-from tablewright.systems.campus.model import (
-    Assignment,
-    Course,
-    Enrolment,
-    GradeGroup,
-    GradeLetter,
-    Override,
-    Submission,
 )
 from tablewright.systems.campus.repository import Repository
 

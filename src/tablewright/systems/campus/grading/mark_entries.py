@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from tablewright.edge.errors import Refused
+from tablewright.systems.campus.course_model import Assignment, Submission
+from tablewright.systems.campus.grade_model import CriterionMark, Mark, Rubric
 from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.totals import check_grade, criterion_points, most_of, rubric_total
-from tablewright.systems.campus.model import Assignment, CriterionMark, Mark, Rubric, Submission
 
 MOST_FEEDBACK, MOST_ADJUSTMENT, MOST_POINTS = 20_000, 10_000, 100_000
 _CENT = Decimal("0.01")

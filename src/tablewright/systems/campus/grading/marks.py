@@ -20,8 +20,10 @@ from tablewright.edge.errors import Conflict, Refused
 from tablewright.kit.tables import Actor
 from tablewright.mapping import Page
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.errors import Changed, RaceLost
 from tablewright.systems.campus.files.library import Library
+from tablewright.systems.campus.grade_model import Mark, Rubric
 from tablewright.systems.campus.grading.mark_entries import (
     MarkEntry,
     checked_feedback,
@@ -37,7 +39,7 @@ from tablewright.systems.campus.grading.totals import (
     most_of,
     rubric_total,
 )
-from tablewright.systems.campus.model import Assignment, AuditEntry, Mark, Rubric, Submission
+from tablewright.systems.campus.model import AuditEntry
 from tablewright.systems.campus.repository import Repository
 
 AGREED = "agreed"
@@ -142,7 +144,7 @@ class Marks:
             each for each in self.of(submission.submission_id) if each.finished and each.marker_id != AGREED
         ]
         if not assignment.second_marking or len(finished) < MARKERS:
-            words = f"{MARKERS} markers must finish their marks before a grade is agreed."
+            words = f"A grade is agreed after {MARKERS} markers have finished their marks."
             raise Conflict("MARKS_MISSING", words, facts={"finished": len(finished)})
         same = [_unchanged(mark) for mark in finished]
         entry = in_cents(entry)

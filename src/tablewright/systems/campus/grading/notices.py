@@ -5,7 +5,8 @@ from typing import Any
 
 from tablewright.design import Write
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.model import Assignment, Regrade, Submission
+from tablewright.systems.campus.course_model import Assignment, Submission
+from tablewright.systems.campus.grade_model import Regrade
 from tablewright.systems.campus.people.notifications import Kind, Notifier
 from tablewright.systems.campus.repository import Repository
 

@@ -14,10 +14,11 @@ from tablewright.edge.errors import Conflict, Refused
 from tablewright.kit.tables import Actor
 from tablewright.mapping import Page
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.errors import Changed
+from tablewright.systems.campus.grade_model import Regrade, RegradePost, RegradeStatus
 from tablewright.systems.campus.grading.notices import GradeNotices, students_of
 from tablewright.systems.campus.grading.release import visible_since
-from tablewright.systems.campus.model import Assignment, Regrade, RegradePost, RegradeStatus, Submission
 from tablewright.systems.campus.repository import Repository, is_user_id
 
 MOST_TEXT, MOST_POSTS = 5_000, 50

@@ -14,9 +14,10 @@ from tablewright.edge.errors import Conflict
 from tablewright.kit.tables import Actor
 from tablewright.kit.tasks import Finished
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.grading.notices import GradeNotices
-from tablewright.systems.campus.model import Assignment, Submission, Task
+from tablewright.systems.campus.model import Task
 from tablewright.systems.campus.repository import SYSTEM, Repository
 
 TASK = "release"

@@ -15,8 +15,10 @@ from tablewright.edge.errors import Refused
 from tablewright.kit.tables import Actor
 from tablewright.kit.tasks import Finished
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.errors import Changed
-from tablewright.systems.campus.model import Assignment, Criterion, Level, Rubric, Submission, Task
+from tablewright.systems.campus.grade_model import Criterion, Level, Rubric
+from tablewright.systems.campus.model import Task
 from tablewright.systems.campus.repository import Repository, is_uuid
 
 TASK = "rubric"

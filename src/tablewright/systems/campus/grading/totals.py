@@ -11,16 +11,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
 from tablewright.edge.errors import Refused
+from tablewright.systems.campus.course_model import Assignment, GradeGroup, GradeLetter, Submission
 from tablewright.systems.campus.courses.lateness import after_penalty, penalty
-from tablewright.systems.campus.model import (
-    Assignment,
-    Criterion,
-    CriterionMark,
-    GradeGroup,
-    GradeLetter,
-    Rubric,
-    Submission,
-)
+from tablewright.systems.campus.grade_model import Criterion, CriterionMark, Rubric
 
 ResultState = Literal["graded", "submitted", "missing", "excused", "open"]
 HUNDRED = Decimal(100)

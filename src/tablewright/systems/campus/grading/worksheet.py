@@ -16,11 +16,13 @@ from typing import Literal
 from tablewright.edge.errors import BadRequest, CallerError, Conflict
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Assignment, Part, Submission
 from tablewright.systems.campus.courses.csv_rows import Row, rows_of
 from tablewright.systems.campus.courses.parts import Parts
 from tablewright.systems.campus.errors import Locked
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.uploads import Uploads
+from tablewright.systems.campus.grade_model import Mark
 from tablewright.systems.campus.grading.csv_tables import csv_of
 from tablewright.systems.campus.grading.disclosure import Pseudonyms, for_staff, is_anonymous
 from tablewright.systems.campus.grading.mark_entries import MarkEntry, typed_number
@@ -29,7 +31,7 @@ from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.rubrics import Rubrics
 from tablewright.systems.campus.grading.totals import most_of, penalty_of, rubric_total
 from tablewright.systems.campus.grading.zip_files import entries_of, safe_name, zip_of
-from tablewright.systems.campus.model import Assignment, Mark, Part, Submission, User
+from tablewright.systems.campus.model import User
 from tablewright.systems.campus.repository import Repository
 
 WORKSHEET, FEEDBACK = "worksheet.csv", "feedback"

@@ -10,8 +10,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from tablewright.pages.forms import Form
+from tablewright.systems.campus.course_model import Assignment, LatePenalty
 from tablewright.systems.campus.courses.courses import Mistake
-from tablewright.systems.campus.model import Assignment, LatePenalty
 
 MEGABYTE = 1024**2
 _OFFICE = "application/vnd.openxmlformats-officedocument."

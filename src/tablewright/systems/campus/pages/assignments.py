@@ -19,12 +19,12 @@ from tablewright.systems.campus.access import (
 )
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.submissions import seen
+from tablewright.systems.campus.course_model import Assignment, Audience, Override
 from tablewright.systems.campus.courses.dates import dates_of
+from tablewright.systems.campus.courses.eligibility import eligibility_of
 from tablewright.systems.campus.courses.seats import AssignmentSeat, Seat
-from tablewright.systems.campus.courses.standing import standing_of
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.files.type_words import kinds_of
-from tablewright.systems.campus.model import Assignment, Audience, Override
 from tablewright.systems.campus.pages.assignment_form import (
     POLICIES,
     TYPES,
@@ -69,9 +69,9 @@ def _add_page(router: APIRouter, pages: CampusPages) -> None:
     @router.get("/assignments/{assignment_id}")
     def assignment(request: Request, found: OpenAssignment) -> Response:
         seat, given = found.seat, found.assignment
-        standing = standing_of(campus.owners, seat, given)
-        shown = standing.shown(given) if standing is not None else given
-        mine = campus.submissions.of_student(seat, given) if standing is not None else []
+        eligibility = eligibility_of(campus.owners, seat, given)
+        shown = eligibility.shown(given) if eligibility is not None else given
+        mine = campus.submissions.of_student(seat, given) if eligibility is not None else []
         return pages.page(
             request,
             "assignment",
@@ -81,21 +81,21 @@ def _add_page(router: APIRouter, pages: CampusPages) -> None:
             user=seat.user,
             course=seat.course,
             assignment=shown,
-            standing=standing,
-            state=assignment_state(given, standing),
-            late=late_words(standing) if standing is not None else "",
+            eligibility=eligibility,
+            state=assignment_state(given, eligibility),
+            late=late_words(eligibility) if eligibility is not None else "",
             mine=[seen(campus, seat, given, each) for each in reversed(mine)],
             files=[campus.repository.file(file_id) for file_id in shown.attachments],
             count=campus.assignments.count(given.assignment_id) if seat.is_staff else 0,
             late_work=_late_words(given),
             types=_type_words(given),
-            zone=seat.user.time_zone if standing is not None else seat.course.time_zone,
+            zone=seat.user.time_zone if eligibility is not None else seat.course.time_zone,
         )
 
     @router.get("/assignments/{assignment_id}/attachments/{file_id}")
     def attachment(request: Request, found: OpenAssignment, file_id: str) -> Response:
-        standing = standing_of(campus.owners, found.seat, found.assignment)
-        is_early = standing is not None and standing.is_early
+        eligibility = eligibility_of(campus.owners, found.seat, found.assignment)
+        is_early = eligibility is not None and eligibility.is_early
         file = campus.assignments.attachment(found.assignment, file_id, is_early=is_early)
         campus.file_access.refuse_locked(file)
         return content_response(

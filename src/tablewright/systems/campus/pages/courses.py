@@ -14,10 +14,11 @@ from tablewright.edge.errors import CallerError, Forbidden, problem_for
 from tablewright.pages.forms import Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.campus.access import CourseSeat, InstructorSeat, Me, StaffSeat
+from tablewright.systems.campus.course_model import Assignment, Course, CourseRole
 from tablewright.systems.campus.courses.courses import mistakes_in_course
+from tablewright.systems.campus.courses.eligibility import Eligibility, eligibility_of
 from tablewright.systems.campus.courses.seats import Seat
-from tablewright.systems.campus.courses.standing import Standing, standing_of
-from tablewright.systems.campus.model import Assignment, Course, CourseRole, User
+from tablewright.systems.campus.model import User
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 from tablewright.systems.campus.pages.zones import ZONES
 
@@ -107,7 +108,7 @@ def _add_course(router: APIRouter, pages: CampusPages) -> None:
     def course(request: Request, seat: CourseSeat) -> Response:
         campus = pages.campus
         found = campus.assignments.of(seat)
-        rows = [(each, standing_of(campus.owners, seat, each)) for each in found]
+        rows = [(each, eligibility_of(campus.owners, seat, each)) for each in found]
         staff = [each for each in campus.courses.members(seat.course.course_id) if each.role != "student"]
         return pages.page(
             request,
@@ -270,30 +271,32 @@ def _add_roster(router: APIRouter, pages: CampusPages) -> None:
 # --- words ---
 
 
-def assignment_state(assignment: Assignment, standing: Standing | None) -> tuple[str, str]:
+def assignment_state(assignment: Assignment, eligibility: Eligibility | None) -> tuple[str, str]:
     """A word for a list, with its colour: where the reader stands."""
-    if standing is None:
+    if eligibility is None:
         tones = {"draft": "", "active": "good", "closed": ""}
         return {"active": "open"}.get(assignment.status, assignment.status), tones[assignment.status]
-    if standing.dates.excused:
+    if eligibility.dates.excused:
         return "excused", ""
-    if standing.attempts:
+    if eligibility.attempts:
         return (
-            ("submitted late", "warn") if standing.last and standing.last.is_late else ("submitted", "good")
+            ("submitted late", "warn")
+            if eligibility.last and eligibility.last.is_late
+            else ("submitted", "good")
         )
-    if standing.is_early and assignment.status == "active":
+    if eligibility.is_early and assignment.status == "active":
         return "not open yet", ""
-    if not standing.is_open:
+    if not eligibility.is_open:
         return (
-            "no team yet" if standing.owner_id is None and assignment.status == "active" else "missing",
+            "no team yet" if eligibility.owner_id is None and assignment.status == "active" else "missing",
             "bad",
         )
-    return ("late", "warn") if standing.lateness.is_late else ("to do", "busy")
+    return ("late", "warn") if eligibility.lateness.is_late else ("to do", "busy")
 
 
-def late_words(standing: Standing) -> str:
+def late_words(eligibility: Eligibility) -> str:
     """What submitting now costs."""
-    late = standing.lateness
+    late = eligibility.lateness
     if not late.is_late:
         return ""
     days = f"{late.days_used} late {'day' if late.days_used == 1 else 'days'}"

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from tablewright.edge.errors import CallerError
 from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.course_model import Part, Submission
 from tablewright.systems.campus.courses.seats import SubmissionSeat
 from tablewright.systems.campus.files.previews import text_preview
-from tablewright.systems.campus.model import Comment, Part, Submission
+from tablewright.systems.campus.grade_model import Comment
 from tablewright.systems.campus.pages.preview_cards import Card, card_of
 
 CONTENT = "/campus/v1/submissions/{}/parts/{}/content"

@@ -11,10 +11,10 @@ from tablewright.edge.errors import CallerError, NotFound, problem_for
 from tablewright.pages.charts import Bar, bars
 from tablewright.pages.forms import Asked, Form, FormWrong, Posted
 from tablewright.systems.campus.access import CourseSeat, InstructorSeat, StaffSeat
+from tablewright.systems.campus.course_model import Assignment, Course, GradeGroup, GradeLetter
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.grading.gradebook import Sheet, share_of
 from tablewright.systems.campus.grading.mark_entries import typed_number
-from tablewright.systems.campus.model import Assignment, Course, GradeGroup, GradeLetter
 from tablewright.systems.campus.pages.courses import course_crumbs, course_path, course_tabs
 from tablewright.systems.campus.pages.grades import grade_path
 from tablewright.systems.campus.pages.marks import mark_path, plain, whole

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Request, Response
 from tablewright.edge.errors import Conflict
 from tablewright.systems.campus.access import Me
 from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.course_model import Assignment, Course
 from tablewright.systems.campus.courses.seats import Seat
-from tablewright.systems.campus.model import Assignment, Course, User
+from tablewright.systems.campus.model import User
 from tablewright.systems.campus.pages.page import CampusPages
 
 _AHEAD, _MISSED_FOR = timedelta(days=14), timedelta(days=7)

@@ -14,15 +14,16 @@ from tablewright.edge.errors import CallerError, problem_for
 from tablewright.pages.forms import Asked, Form, FormWrong, Posted
 from tablewright.systems.campus.access import StaffSeat, StaffSubmission
 from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.courses.seats import AssignmentSeat, SubmissionSeat
 from tablewright.systems.campus.files.file_lists import Wanted
+from tablewright.systems.campus.grade_model import CriterionMark, Mark
 from tablewright.systems.campus.grading.comments import Place
 from tablewright.systems.campus.grading.disclosure import for_staff, is_anonymous, marks_for_staff
 from tablewright.systems.campus.grading.mark_entries import MarkEntry, typed_number
 from tablewright.systems.campus.grading.marks import AGREED, MARKERS, turn_of
 from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.totals import most_of, penalty_of
-from tablewright.systems.campus.model import Assignment, CriterionMark, Mark, Submission
 from tablewright.systems.campus.pages.assignments import assignment_crumbs, assignment_path
 from tablewright.systems.campus.pages.courses import course_crumbs, course_tabs
 from tablewright.systems.campus.pages.documents import documents_of, place_words

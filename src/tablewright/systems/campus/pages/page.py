@@ -9,9 +9,11 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from fastapi import Request
+from fastapi import Request, Response
 
 from tablewright.edge import Principal
+from tablewright.edge.security import CONTENT_POLICY, connecting_to
+from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
 from tablewright.systems.campus.access import CAMPUS
@@ -44,6 +46,22 @@ class CampusPages(SystemPages):
             "day": day_words,
             "kind": kind_of,
         }
+
+    def page(
+        self,
+        request: Request,
+        name: str,
+        *,
+        title: str,
+        crumbs: tuple[Crumb, ...] = (),
+        status: int = 200,
+        **values: Any,
+    ) -> Response:
+        response = super().page(request, name, title=title, crumbs=crumbs, status=status, **values)
+        origin = self.campus.objects.origin
+        if origin is not None:  # parts of uploads are sent there
+            response.headers[CONTENT_POLICY] = connecting_to(origin)
+        return response
 
     def caller(self, request: Request) -> Principal:
         return self.who(request)

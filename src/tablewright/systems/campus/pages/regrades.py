@@ -9,8 +9,8 @@ from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.systems.campus.access import OpenSubmission, StaffSeat
 from tablewright.systems.campus.api.regrades import shown, thread_of
 from tablewright.systems.campus.courses.seats import AssignmentSeat, SubmissionSeat
+from tablewright.systems.campus.grade_model import Regrade, RegradeStatus
 from tablewright.systems.campus.grading.regrades import open_until
-from tablewright.systems.campus.model import Regrade, RegradeStatus
 from tablewright.systems.campus.pages.assignments import assignment_crumbs
 from tablewright.systems.campus.pages.courses import course_crumbs, course_tabs
 from tablewright.systems.campus.pages.page import HOME, CampusPages

@@ -12,8 +12,8 @@ from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, FormWrong, Posted
 from tablewright.systems.campus.access import InstructorSeat, StaffSeat
 from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.grade_model import Criterion, Level, Rubric
 from tablewright.systems.campus.grading.totals import rubric_points
-from tablewright.systems.campus.model import Criterion, Level, Rubric
 from tablewright.systems.campus.pages.courses import course_crumbs, course_path, course_tabs
 from tablewright.systems.campus.pages.gradebook import number_of
 from tablewright.systems.campus.pages.marks import plain, whole

@@ -14,11 +14,12 @@ from tablewright.systems.campus.access import (
     StaffSubmission,
 )
 from tablewright.systems.campus.api.submissions import receipt_of, seen
+from tablewright.systems.campus.course_model import Draft
+from tablewright.systems.campus.courses.eligibility import eligibility_of
 from tablewright.systems.campus.courses.parts import MOST_PARTS, NewPart
 from tablewright.systems.campus.courses.seats import AssignmentSeat
-from tablewright.systems.campus.courses.standing import standing_of
 from tablewright.systems.campus.files.file_lists import Wanted
-from tablewright.systems.campus.model import Draft, File, User
+from tablewright.systems.campus.model import File, User
 from tablewright.systems.campus.pages.assignments import assignment_crumbs, assignment_path
 from tablewright.systems.campus.pages.courses import late_words
 from tablewright.systems.campus.pages.page import HOME, CampusPages
@@ -45,12 +46,14 @@ def _page(
     pages: CampusPages, request: Request, found: AssignmentSeat, form: Form | None = None, status: int = 200
 ) -> Response:
     campus, seat, given = pages.campus, found.seat, found.assignment
-    standing = standing_of(campus.owners, seat, given)
+    eligibility = eligibility_of(campus.owners, seat, given)
     draft: Draft | None = None
-    if standing is not None and standing.owner_id is not None:
+    if eligibility is not None and eligibility.owner_id is not None:
         draft = campus.drafts.mine(seat, given)
     members = (
-        campus.teams.members(standing.team) if standing is not None and standing.team is not None else []
+        campus.teams.members(eligibility.team)
+        if eligibility is not None and eligibility.team is not None
+        else []
     )
     return pages.page(
         request,
@@ -59,12 +62,12 @@ def _page(
         crumbs=assignment_crumbs(found),
         seat=seat,
         user=seat.user,
-        assignment=standing.shown(given) if standing is not None else given,
-        standing=standing,
-        late=late_words(standing) if standing is not None else "",
+        assignment=eligibility.shown(given) if eligibility is not None else given,
+        eligibility=eligibility,
+        late=late_words(eligibility) if eligibility is not None else "",
         draft=draft,
         names={each.user_id: each.name for each in members},
-        team=standing.team if standing is not None else None,
+        team=eligibility.team if eligibility is not None else None,
         files=_files(pages, seat.user),
         most=MOST_PARTS,
         key=campus.repository.new_uuid(),
@@ -204,9 +207,9 @@ def _add_receipt(router: APIRouter, pages: CampusPages) -> None:
     def receipt(request: Request, found: OpenSubmission, form: Asked) -> Response:
         """The receipt; for staff, with a code in the address, whether it is a receipt of this submission."""
         seat, given, asked = found.seat, found.assignment, form.get("code").strip()
-        standing = standing_of(campus.owners, seat, given)
+        eligibility = eligibility_of(campus.owners, seat, given)
         shown = seen(campus, seat, given, found.submission)
-        is_last = standing is not None and standing.attempts == shown.submission_number
+        is_last = eligibility is not None and eligibility.attempts == shown.submission_number
         return pages.page(
             request,
             "receipt",
@@ -220,10 +223,10 @@ def _add_receipt(router: APIRouter, pages: CampusPages) -> None:
             asked=asked,
             checked=campus.receipts.check(found.submission, asked) if asked and seat.is_staff else None,
             at=receipt_path(shown.submission_id),
-            can_withdraw=standing is not None and is_last and not standing.lateness.is_late
+            can_withdraw=eligibility is not None and is_last and not eligibility.lateness.is_late
             and found.submission.status == "submitted",
             can_set_back=seat.is_staff and found.submission.status == "submitted",
-            standing=standing,
+            eligibility=eligibility,
         )  # fmt: skip
 
     @router.post("/submissions/{submission_id}/withdraw")

@@ -12,10 +12,12 @@ from tablewright.kit.erased import Certificate, ErasedList
 from tablewright.kit.subjects import Left, Part, Step, Subject
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.course_model import Enrolment, Submission
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.purge import Purge
 from tablewright.systems.campus.files.uploads import Uploads
-from tablewright.systems.campus.model import Enrolment, NotificationPreferences, Regrade, Submission, User
+from tablewright.systems.campus.grade_model import Regrade
+from tablewright.systems.campus.model import NotificationPreferences, User
 from tablewright.systems.campus.repository import Repository
 
 NAME, DOMAIN = "Erased user", "erased.invalid"

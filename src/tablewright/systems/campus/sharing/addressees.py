@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from tablewright.edge.errors import BadRequest, CallerError, Refused
 from tablewright.edge.mail_addresses import INVALID_ADDRESS, NotAnAddress, normalise_address
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.model import Enrolment, Team, User
+from tablewright.systems.campus.course_model import Enrolment, Team
+from tablewright.systems.campus.model import User
 from tablewright.systems.campus.people.users import Users
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.sharing import recipients

@@ -10,7 +10,8 @@ from itertools import chain
 
 from tablewright.kit.tables import digest
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.model import Enrolment, User
+from tablewright.systems.campus.course_model import Enrolment
+from tablewright.systems.campus.model import User
 from tablewright.systems.campus.repository import Repository
 
 EMAIL, COURSE, TEAM = "EMAIL#", "COURSE#", "TEAM#"

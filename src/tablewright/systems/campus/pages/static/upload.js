@@ -32,15 +32,12 @@
   }
 
   // A part, with its progress: fetch does not report that for what is sent.
-  function sendPart(root, url, blob, digest, told, job) {
+  function sendPart(target, blob, told, job) {
     return new Promise(function (done, failed) {
       var call = new XMLHttpRequest();
       job.calls.add(call);
-      call.open("PUT", url);
-      var headers = JSON.parse(root.dataset.headers || "{}");
-      Object.keys(headers).forEach(function (name) { call.setRequestHeader(name, headers[name]); });
-      call.setRequestHeader("Content-Type", "application/octet-stream");
-      if (digest) call.setRequestHeader("Content-Digest", "sha-256=:" + base64(digest) + ":");
+      call.open("PUT", target.url);
+      Object.keys(target.headers).forEach(function (name) { call.setRequestHeader(name, target.headers[name]); });
       call.upload.onprogress = function (event) { told(event.loaded); };
       call.onload = function () {
         job.calls.delete(call);
@@ -73,6 +70,7 @@
     it.known = Array.from(root.querySelectorAll("[data-unfinished]"));
     it.folders = {};
     it.running = false;
+    it.relays = false;
     root.querySelectorAll("[data-choose]").forEach(function (input) {
       input.addEventListener("change", function () {
         it.add(Array.from(input.files, function (file) { return { file: file, path: (file.webkitRelativePath || "").split("/").slice(0, -1) }; }));
@@ -308,16 +306,34 @@
   Job.prototype.part = async function (number) {
     var it = this, blob = it.slice(number), digest = await digestOf(blob);
     var told = function (sent) { it.sent[number] = Math.min(sent, blob.size); if (it.state === "running") it.show(); };
+    var isDirect = it.slot.direct && digest && !it.all.relays, isRelayed = false;
     for (var tried = 0; it.state === "running"; tried += 1) {
-      try { return await sendPart(it.all.root, it.url() + "/parts/" + number, blob, digest, told, it); }
-      catch (trouble) {
+      try {
+        await sendPart(isDirect ? await it.signed(number, digest) : it.own(number, digest), blob, told, it);
+        if (isRelayed) it.all.relays = true;
+        return;
+      } catch (trouble) {
         told(0);
         if (it.state !== "running") return;
+        if (isDirect) { isDirect = false; isRelayed = true; continue; }
         var isFinal = trouble.status && trouble.status < 500 && trouble.status !== 408 && trouble.status !== 429;
         if (isFinal || tried + 1 >= TRIES) throw trouble;
         await pause(FIRST_PAUSE * Math.pow(2, tried));
       }
     }
+  };
+
+  // Where a part is sent: to our server,
+  Job.prototype.own = function (number, digest) {
+    var headers = Object.assign({ "Content-Type": "application/octet-stream" }, JSON.parse(this.all.root.dataset.headers || "{}"));
+    if (digest) headers["Content-Digest"] = "sha-256=:" + base64(digest) + ":";
+    return { url: this.url() + "/parts/" + number, headers: headers };
+  };
+
+  // or straight to the bucket, with a request that the server has signed for these bytes. If only our server takes a part,
+  // because the bucket has no rule for our origin for instance, all further parts of this page go through it.
+  Job.prototype.signed = async function (number, digest) {
+    return (await ask(this.all.root, "POST", this.url() + "/parts:sign", { parts: [{ number: number, checksum: hex(digest) }] })).items[0];
   };
 
   Job.prototype.complete = async function () {

@@ -1,4 +1,4 @@
-"""Where a student stands with an assignment: the dates that apply, attempts made, what submitting now costs.
+"""Whether a student can submit an assignment now: the dates that apply, attempts made, what it costs.
 
 Elsewhere: finding it out for a submission (owners.py), the arithmetic (lateness.py).
 """
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tablewright.edge.errors import Conflict
+from tablewright.systems.campus.course_model import Assignment, Submission, Team
 from tablewright.systems.campus.courses.dates import Dates
 from tablewright.systems.campus.courses.lateness import Lateness
 from tablewright.systems.campus.courses.owners import Owners
 from tablewright.systems.campus.courses.seats import Seat
-from tablewright.systems.campus.model import Assignment, Submission, Team
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Eligibility:
     """A student and an assignment at one moment. `owner_id` is None for a student without the team they need."""
 
     owner_id: str | None
@@ -56,8 +56,8 @@ class Standing:
         return assignment.model_copy(update=hidden)
 
 
-def standing_of(owners: Owners, seat: Seat, assignment: Assignment) -> Standing | None:
-    """Where the caller stands; None for staff."""
+def eligibility_of(owners: Owners, seat: Seat, assignment: Assignment) -> Eligibility | None:
+    """The caller's eligibility; None for staff."""
     if seat.is_staff or seat.enrolment is None:
         return None
     now, mine = owners.now(), seat.enrolment
@@ -68,13 +68,13 @@ def standing_of(owners: Owners, seat: Seat, assignment: Assignment) -> Standing 
     except Conflict:
         dates = owners.dates(assignment, mine)
         none = Lateness(is_late=False)
-        return Standing(
+        return Eligibility(
             None, None, dates, none, 0, assignment.max_submissions, None, left, zone, now, is_active
         )
     attempts = owners.attempts(assignment, owner.owner_id)
     last = owners.last(assignment, owner.owner_id, attempts)
     late = owners.lateness(assignment, seat.course, owner, last)
     most = assignment.max_submissions + owner.dates.extra_submissions
-    return Standing(
+    return Eligibility(
         owner.owner_id, owner.team, owner.dates, late, attempts, most, last, left, zone, now, is_active
     )
