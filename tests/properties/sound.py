@@ -33,7 +33,18 @@ PETS: Json = {
         }
     ],
 }  # fmt: skip
+BESIDE: Json = {
+    "TableName": "beside",
+    "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": PETS["AttributeDefinitions"][:1],
+    "KeySchema": PETS["KeySchema"][:1],
+}
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/pets"
+KINESIS = "arn:aws:kinesis:us-east-1:000000000000:stream/pets"
+POLICY = (
+    '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["dynamodb:GetItem"], '
+    '"Principal": {"AWS": ["111122223333"]}, "Resource": "*"}]}'
+)
 # Of a clock that stands still.
 STREAM = ARN + "/stream/2026-01-01T00:00:00.000"
 SHARD = "shardId-00000001767225600000-00000001"
@@ -121,7 +132,8 @@ SOUND: dict[str, list[Json]] = {
         PETS | {"TableName": "more", "Tags": [{"Key": "a", "Value": "b"}], "DeletionProtectionEnabled": False,
                 "TableClass": "STANDARD", "OnDemandThroughput": {"MaxReadRequestUnits": 5},
                 "WarmThroughput": {"ReadUnitsPerSecond": 13000, "WriteUnitsPerSecond": 5000},
-                "SSESpecification": {"Enabled": False}, "StreamSpecification": {"StreamEnabled": False}},
+                "SSESpecification": {"Enabled": True}, "StreamSpecification": {"StreamEnabled": False},
+                "ResourcePolicy": POLICY},
         {"TableName": "more", "AttributeDefinitions": PETS["AttributeDefinitions"][:1], "BillingMode": "PROVISIONED",
          "KeySchema": PETS["KeySchema"][:1],
          "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}},
@@ -137,6 +149,7 @@ SOUND: dict[str, list[Json]] = {
         {"TableName": "pets", "DeletionProtectionEnabled": False},
         {"TableName": "pets", "StreamSpecification": {"StreamEnabled": False}},
         {"TableName": "pets", "TableClass": "STANDARD_INFREQUENT_ACCESS"},
+        {"TableName": "pets", "SSESpecification": {"SSEType": "KMS", "KMSMasterKeyId": "alias/pets"}},
         {"TableName": "pets", "BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 1,
          "WriteCapacityUnits": 1}, "GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "global",
          "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}}}]},
@@ -159,6 +172,22 @@ SOUND: dict[str, list[Json]] = {
     "TagResource": [{"ResourceArn": ARN, "Tags": [{"Key": "a", "Value": "b"}]}],
     "UntagResource": [{"ResourceArn": ARN, "TagKeys": ["a"]}],
     "ListTagsOfResource": [{"ResourceArn": ARN, "NextToken": None}],
+    "PutResourcePolicy": [{"ResourceArn": ARN, "Policy": POLICY, "ExpectedRevisionId": "NO_POLICY",
+                           "ConfirmRemoveSelfResourceAccess": True}],
+    "GetResourcePolicy": [{"ResourceArn": STREAM}],
+    "DeleteResourcePolicy": [{"ResourceArn": ARN}],
+    "EnableKinesisStreamingDestination": [
+        {"TableName": "beside", "StreamArn": KINESIS,
+         "EnableKinesisStreamingConfiguration": {"ApproximateCreationDateTimePrecision": "MICROSECOND"}}],
+    "DisableKinesisStreamingDestination": [{"TableName": "pets", "StreamArn": KINESIS}],
+    "UpdateKinesisStreamingDestination": [
+        {"TableName": "pets", "StreamArn": KINESIS,
+         "UpdateKinesisStreamingConfiguration": {"ApproximateCreationDateTimePrecision": "MICROSECOND"}}],
+    "DescribeKinesisStreamingDestination": [{"TableName": ARN}],
+    "UpdateContributorInsights": [{"TableName": "pets", "IndexName": "global", "ContributorInsightsAction": "ENABLE",
+                                   "ContributorInsightsMode": "THROTTLED_KEYS"}],
+    "DescribeContributorInsights": [{"TableName": "pets", "IndexName": "global"}],
+    "ListContributorInsights": [{"TableName": "pets", "MaxResults": 5, "NextToken": "cGV0cy8="}],
     "ExportTableToPointInTime": [
         {"TableArn": ARN, "S3Bucket": "vault", "S3BucketOwner": "000000000000", "S3Prefix": "a/b", "ClientToken": "x",
          "ExportTime": 1_767_225_600, "S3SseAlgorithm": "AES256", "ExportFormat": "DYNAMODB_JSON",

@@ -16,7 +16,7 @@ from typing import Any
 import boto3
 import pytest
 from pydantic import BaseModel
-from tests.terraform.command import CHANGES, NO_CHANGES, Terraform, binary, initialised, provider
+from tests.terraform.command import CHANGES, NO_CHANGES, Terraform, binary, initialised, moto, provider
 
 from tablewright import testing
 from tablewright.client import embedded
@@ -38,15 +38,9 @@ ELSEWHERE = (
     "backup", "budgets", "cloudtrail", "cloudwatch", "ec2", "iam", "kms", "s3", "sns", "sts",
 )  # fmt: skip
 PROD = TRAVEL.environments["prod"]
-_IN_THE_CLEAR = "server_side_encryption {\n    enabled = false\n  }"
 _UNTAGGED = "lifecycle {\n    ignore_changes = [tags_all]\n  }"
 BACKUPS = (("aws_backup_plan", "tables"), ("aws_backup_vault", "main"), ("aws_backup_vault", "copy"))
 NARROWED = (
-    # Our server does not encrypt, and refuses to say that it does.
-    *(
-        ("aws_dynamodb_table", name, _IN_THE_CLEAR)
-        for name in ("skratch_data", "stream_consumers", "receipts")
-    ),
     # moto does not say who is told of a budget (DescribeSubscribersForNotification).
     ("aws_budgets_budget", "monthly", "count = 0"),
     # Nor which tables a plan of backups is for (CreateBackupSelection).
@@ -118,15 +112,10 @@ def test_cp_s14_every_tree_is_valid_to_the_provider(tmp_path: Path) -> None:
 # --- Skratch in production, made ---
 
 
-@pytest.fixture
-def moto() -> Iterator[str]:
-    """Everything of Amazon's that is not DynamoDB."""
-    server_of = pytest.importorskip("moto.server", reason="moto stands in for what is around the tables")
-    server = server_of.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+@pytest.fixture(name="moto")
+def moto_address() -> Iterator[str]:
+    with moto() as address:
+        yield address
 
 
 def override(dynamodb: str, others: str) -> str:
