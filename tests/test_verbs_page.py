@@ -36,6 +36,15 @@ changes a day.
 
 Policies, destinations and insights belong to one table in one region: backups and restores do not include them, and
 replicas have their own.
+
+## Bulk loads
+
+`StartBulkPutItems` writes the items of a bucket's objects into an existing table, which stays in use: indexes, streams,
+TTL and recovery see each item as they would one of `PutItem`. They use none of the table's capacity;
+`MaxWriteRequestUnits` limits the rate, and `PerformanceTier` is only described. A load continues after a restart, and
+each record is written once. Ours: failed records are in `<S3KeyPrefix>/AWSDynamoDB/<id>/errors.json` of the output
+bucket (the first 1 000), lines are `{"Item": {...}}` (a line with a condition is refused, so `CONDITION_CHECK_FAILURE`
+has nothing to report), Ion is refused, `TotalInputBytes` is not shown, and loads of several tables take turns by age.
 """
 
 

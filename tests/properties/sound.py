@@ -40,6 +40,13 @@ BESIDE: Json = {
     "KeySchema": PETS["KeySchema"][:1],
 }
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/pets"
+BULK_LOAD = {
+    "TableName": "pets",
+    "InputS3Configuration": {"S3BucketOwner": "0" * 12, "S3Bucket": "vault", "S3KeyPrefix": "a",
+                             "InputFormat": "DYNAMODB_JSON", "InputCompressionType": "GZIP"},
+    "OutputS3Configuration": {"S3BucketOwner": "0" * 12, "S3Bucket": "vault", "S3KeyPrefix": "b",
+                              "S3SseAlgorithm": "AES256", "OutputType": ["ERROR", "CONDITION_CHECK_FAILURE"]},
+}  # fmt: skip
 KINESIS = "arn:aws:kinesis:us-east-1:000000000000:stream/pets"
 POLICY = (
     '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["dynamodb:GetItem"], '
@@ -49,10 +56,11 @@ POLICY = (
 STREAM = ARN + "/stream/2026-01-01T00:00:00.000"
 SHARD = "shardId-00000001767225600000-00000001"
 ITERATOR = Iterator(STREAM, 1, 2, 1_767_225_600_000_000).text()
-# The table takes the first id, then its backup, its export, the table of its import, and the import.
+# The table takes the first id, then its backup, its export, the table of its import, the import, and a bulk load.
 BACKUP = ARN + "/backup/01767225600000-id 2"
 EXPORT = ARN + "/export/" + export_id(1_767_225_600_000_000, "id 3")
 IMPORT = ARN.replace("pets", "brought") + "/import/" + export_id(1_767_225_600_000_000, "id 5")
+BULK = ARN + "/bulk-operation/" + export_id(1_767_225_600_000_000, "id 6")
 KEY: Json = {"pk": {"S": "rex"}, "sk": {"N": "1"}}
 ITEM: Json = {
     **KEY,
@@ -205,6 +213,11 @@ SOUND: dict[str, list[Json]] = {
              "TableName": "copies", "AttributeDefinitions": PETS["AttributeDefinitions"][:3]}},
     ],
     "DescribeImport": [{"ImportArn": IMPORT}],
+    "StartBulkPutItems": [BULK_LOAD | {"ClientToken": "b", "MaxWriteRequestUnits": 2000,
+                                       "PerformanceTier": "ACCELERATED"}],
+    "DescribeBulkOperation": [{"BulkOperationArn": BULK}],
+    "CancelBulkOperation": [{"BulkOperationArn": BULK}],
+    "ListBulkOperations": [{"MaxResults": 5}],
     "ListImports": [{"TableArn": ARN, "PageSize": 5}],
     "CreateBackup": [{"TableName": ARN, "BackupName": "monday"}, {"TableName": "pets", "BackupName": "a.b-c_d"}],
     "DescribeBackup": [{"BackupArn": BACKUP}],

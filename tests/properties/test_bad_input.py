@@ -17,7 +17,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine.stepped_engine import SteppedEngine
 from tests.properties.effort import effort
-from tests.properties.sound import ARN, BESIDE, ITEM, KEY, KINESIS, PETS, POLICY, SOUND, STREAM, Json
+from tests.properties.sound import (
+    ARN,
+    BESIDE,
+    BULK_LOAD,
+    ITEM,
+    KEY,
+    KINESIS,
+    PETS,
+    POLICY,
+    SOUND,
+    STREAM,
+    Json,
+)
 
 from tablewright import Engine, ServiceError
 from tablewright.engine.api.registry import VERBS
@@ -121,6 +133,7 @@ def begun() -> Iterator[SteppedEngine]:
         (asked,) = SOUND["ImportTable"]
         parameters = asked["TableCreationParameters"] | {"TableName": "brought"}
         engine.call("ImportTable", asked | {"TableCreationParameters": parameters, "ClientToken": "z"})
+        engine.call("StartBulkPutItems", BULK_LOAD)
         engine.call("PutResourcePolicy", {"ResourceArn": STREAM, "Policy": POLICY})
         engine.call("EnableKinesisStreamingDestination", {"TableName": "pets", "StreamArn": KINESIS})
         engine.call("CreateTable", BESIDE)

@@ -18,6 +18,7 @@ Place = tuple[str | int, ...]
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/pets"
 BACKUP = f"{ARN}/backup/01489602797149-73d8d5bc"
 EXPORT, IMPORT = f"{ARN}/export/01489602797149-73d8d5bc", f"{ARN}/import/01489602797149-73d8d5bc"
+BULK = f"{ARN}/bulk-operation/01489602797149-73d8d5bc"
 STREAM = f"{ARN}/stream/2026-01-01T00:00:00.000"
 KINESIS = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
 POLICY = (
@@ -43,6 +44,7 @@ REQUESTS: dict[str, list[Json]] = {
             }
         }
     ],
+    "CancelBulkOperation": [{"BulkOperationArn": BULK}],
     "CreateBackup": [{"TableName": "none", "BackupName": "one"}],
     "CreateTable": [definition(local=("size",))],
     "DeleteBackup": [{"BackupArn": BACKUP}],
@@ -50,6 +52,7 @@ REQUESTS: dict[str, list[Json]] = {
     "DeleteResourcePolicy": [{"ResourceArn": ARN}],
     "DeleteTable": [{"TableName": "none"}],
     "DescribeBackup": [{"BackupArn": BACKUP}],
+    "DescribeBulkOperation": [{"BulkOperationArn": BULK}],
     "DescribeContinuousBackups": [{"TableName": "pets"}],
     "DescribeContributorInsights": [{"TableName": "pets"}],
     "DescribeEndpoints": [{}],
@@ -74,6 +77,7 @@ REQUESTS: dict[str, list[Json]] = {
     ],
     "ImportTable": [{**SOURCE, "TableCreationParameters": definition()}],
     "ListBackups": [{}],
+    "ListBulkOperations": [{}],
     "ListContributorInsights": [{}],
     "ListExports": [{}],
     "ListImports": [{}],
@@ -96,6 +100,13 @@ REQUESTS: dict[str, list[Json]] = {
     "RestoreTableFromBackup": [{"TargetTableName": "copy", "BackupArn": BACKUP}],
     "RestoreTableToPointInTime": [{"SourceTableName": "none", "TargetTableName": "copy"}],
     "Scan": [{"TableName": "pets"}],
+    "StartBulkPutItems": [
+        {
+            "TableName": "none",
+            "InputS3Configuration": {"S3Bucket": "none", "InputFormat": "DYNAMODB_JSON"},
+            "OutputS3Configuration": {"S3Bucket": "none", "OutputType": ["ERROR"]},
+        }
+    ],
     "TagResource": [{"ResourceArn": ARN, "Tags": [{"Key": "a", "Value": "b"}]}],
     "TransactGetItems": [{"TransactItems": [{"Get": keyed("rex")}]}],
     "TransactWriteItems": [

@@ -377,7 +377,7 @@ def _in_one_transaction(connection: apsw.Connection, work: Callable[[apsw.Connec
 
 
 def _create(connection: apsw.Connection) -> None:
-    connection.execute(schema.FIRST + schema.STREAMS + schema.THIRD + schema.FOURTH)
+    connection.execute(schema.FIRST + schema.STREAMS + schema.THIRD + schema.FOURTH + schema.FIFTH)
     connection.execute(f"PRAGMA application_id = {schema.APPLICATION}")
 
 
@@ -413,9 +413,15 @@ def _upgrade_from_3(connection: apsw.Connection) -> None:
     for (name,) in list(connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")):
         if re.fullmatch(r"t\d+", name):
             connection.execute(f"ALTER TABLE {name} ADD COLUMN sum INTEGER")
+    _upgrade_from_4(connection)
 
 
-_UPGRADES = {1: _upgrade_from_1, 2: _upgrade_from_2, 3: _upgrade_from_3}
+def _upgrade_from_4(connection: apsw.Connection) -> None:
+    """Format 4 had no bulk loads."""
+    connection.execute(schema.FIFTH)
+
+
+_UPGRADES = {1: _upgrade_from_1, 2: _upgrade_from_2, 3: _upgrade_from_3, 4: _upgrade_from_4}
 
 
 def exists(path: str | Path) -> bool:

@@ -21,7 +21,7 @@ from tablewright.engine.transfer import export_format, store
 from tablewright.engine.transfer.buckets import Bucket, Buckets, BucketUnusable
 from tablewright.engine.transfer.export_format import FILES, STARTED, SUMMARY, DataFile, home
 from tablewright.engine.transfer.export_lines import END, LineReader, lines_of, pin_name
-from tablewright.engine.transfer.store import COMPLETED, EXPORTS, FAILED, IMPORTS, Export
+from tablewright.engine.transfer.store import BULK_OPERATIONS, COMPLETED, EXPORTS, FAILED, IMPORTS, Export
 
 MEMORY = "exports"
 
@@ -89,11 +89,12 @@ def export_batch(session: Session) -> bool:
 
 
 def forget_batch(session: Session) -> bool:
-    """A job: delete the records of exports and imports that ended ninety days ago; False when there are none."""
+    """A job: delete the records of transfers that ended ninety days ago; False when there are none."""
     before = session.read(lambda txn: txn.now_us()) - TRANSFERS_DAYS * DAY
-    if not session.read(lambda txn: any(one.has_older_than(txn.rows, before) for one in (EXPORTS, IMPORTS))):
+    kinds = (EXPORTS, IMPORTS, BULK_OPERATIONS)
+    if not session.read(lambda txn: any(one.has_older_than(txn.rows, before) for one in kinds)):
         return False
-    session.write(lambda txn: [one.forget(txn.rows, before) for one in (EXPORTS, IMPORTS)])
+    session.write(lambda txn: [one.forget(txn.rows, before) for one in kinds])
     return True
 
 
