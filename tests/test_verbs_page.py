@@ -37,6 +37,12 @@ changes a day.
 Policies, destinations and insights belong to one table in one region: backups and restores do not include them, and
 replicas have their own.
 
+## Filtered exports
+
+`FilterSpecification` has the expressions of Query, refused with its messages. In an incremental export each image is
+filtered alone: an item that begins to match looks as if created, one that no longer matches as if deleted.
+The billed size is that of the exported items. A filtered export has more and smaller files.
+
 ## Bulk loads
 
 `StartBulkPutItems` writes the items of a bucket's objects into an existing table, which stays in use: indexes, streams,

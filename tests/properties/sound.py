@@ -199,7 +199,10 @@ SOUND: dict[str, list[Json]] = {
     "ExportTableToPointInTime": [
         {"TableArn": ARN, "S3Bucket": "vault", "S3BucketOwner": "000000000000", "S3Prefix": "a/b", "ClientToken": "x",
          "ExportTime": 1_767_225_600, "S3SseAlgorithm": "AES256", "ExportFormat": "DYNAMODB_JSON",
-         "ExportType": "FULL_EXPORT"},
+         "ExportType": "FULL_EXPORT",
+         "FilterSpecification": {"KeyConditionExpression": "pk = :p", "FilterExpression": "#n > :a",
+                                 "ProjectionExpression": "g, #n", "ExpressionAttributeNames": {"#n": "n"},
+                                 "ExpressionAttributeValues": {":p": {"S": "rex"}, ":a": {"N": "0"}}}},
         {"TableArn": ARN, "S3Bucket": "vault"},
     ],
     "DescribeExport": [{"ExportArn": EXPORT}],

@@ -88,7 +88,7 @@ def query(txn: ReadTransaction, request: Request) -> Answer:
     index = find_index(table, request)
     schema = table.schema if index is None else index.schema
     plan = plan_keys(tests, schema.hash, schema.range, table.types)
-    _refuse_key_filter(schema, keep)
+    refuse_key_filter(schema, keep)
     view = view_of(table, index, request, keep, paths)
     low, high = plan_range(plan)
     backward = request.get("ScanIndexForward") is False
@@ -116,7 +116,7 @@ def _read_tests(request: Request, given: Placeholders) -> tuple[KeyTest, ...]:
     return key_conditions(admit_conditions(old))
 
 
-def _refuse_key_filter(schema: KeySchema, keep: Condition | None) -> None:
+def refuse_key_filter(schema: KeySchema, keep: Condition | None) -> None:
     if keep is None:
         return
     for name in top_level_names(keep):

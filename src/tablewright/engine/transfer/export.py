@@ -19,6 +19,7 @@ from tablewright.engine.storage.rows import DamagedRow
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.engine.transfer import export_format, store
 from tablewright.engine.transfer.buckets import Bucket, Buckets, BucketUnusable
+from tablewright.engine.transfer.export_filter import filter_of
 from tablewright.engine.transfer.export_format import FILES, STARTED, SUMMARY, DataFile, home
 from tablewright.engine.transfer.export_lines import END, LineReader, lines_of, pin_name
 from tablewright.engine.transfer.store import BULK_OPERATIONS, COMPLETED, EXPORTS, FAILED, IMPORTS, Export
@@ -49,6 +50,7 @@ class ExportJob(NamedTuple):
     export: Export
     description: dict[str, Any]
     keys: list[str]
+    only: dict[str, Any] | None
     files: int
     buckets: Buckets
     now: int
@@ -106,7 +108,7 @@ def _next_job(txn: ReadTransaction) -> ExportJob | None:
     assert buckets is not None, "an engine without buckets takes no exports"
     body = orjson.loads(export.body)
     files = len(store.export_files(txn.rows, export.number))
-    return ExportJob(export, body["told"], body["keys"], files, buckets, txn.now_us())
+    return ExportJob(export, body["told"], body["keys"], body.get("only"), files, buckets, txn.now_us())
 
 
 def _write_file(session: Session, plan: ExportJob) -> None:
@@ -115,11 +117,12 @@ def _write_file(session: Session, plan: ExportJob) -> None:
         plan.put(home(plan.prefix, plan.id) + STARTED, b"")
     held: LineReader | None = session.memory.get(MEMORY)
     if held is None or (held.number, held.done) != (export.number, export.done):
-        held = session.memory[MEMORY] = lines_of(session, export, plan.description, plan.keys)
+        only = filter_of(plan.only)
+        held = session.memory[MEMORY] = lines_of(session, export, plan.description, plan.keys, only)
     lines, size = held.take()
     done = held.done
-    if not lines and done == END and number:
-        session.write(lambda txn: store.set_export_done(txn.rows, export.number, END))
+    if not lines and (number or done != END):
+        session.write(lambda txn: store.set_export_done(txn.rows, export.number, done))
         return
     body = export_format.compressed(lines)
     key = export_format.data_key(plan.prefix, plan.id, plan.description["ExportType"], number)
