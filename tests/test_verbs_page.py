@@ -18,6 +18,41 @@ Printed from the code; a test compares. Every argument of DynamoDB's API model i
 last column, which are refused with a ValidationException. Any other operation answers UnknownOperationException.
 """
 
+KEPT = """## What is kept and described, and has no effect
+
+Templates set these. The engine checks them as the service does, keeps them over restarts and shows them; it does
+nothing else with them. A change is complete at once: there is no state in between, and no limit to the number of
+changes a day.
+
+- **`SSESpecification`** and `KMSMasterKeyId` of a replica. The store is not encrypted by it: use an encrypted disk.
+  There is no KMS, so any well-formed key is taken, and the key of an alias has an id that is derived from the alias.
+  A backup shows the key, and a restored table has it.
+- **Resource policies** of tables and streams. Requests are not evaluated against them. Documents are checked (JSON,
+  statements, required members, service of the actions, access for all, replacing the policy forbidden) and returned
+  in the service's canonical form; names of actions and existence of principals are not checked.
+- **Kinesis streaming destinations**. Nothing is sent: read the table's stream instead. A stream with a well-formed
+  ARN of this region is ACTIVE, whether it exists or not; others are ENABLE_FAILED.
+- **Contributor insights**. The names of the rules are those that CloudWatch would have; keys are not counted.
+
+Policies, destinations and insights belong to one table in one region: backups and restores do not include them, and
+replicas have their own.
+
+## Filtered exports
+
+`FilterSpecification` has the expressions of Query, refused with its messages. In an incremental export each image is
+filtered alone: an item that begins to match looks as if created, one that no longer matches as if deleted.
+The billed size is that of the exported items. A filtered export has more and smaller files.
+
+## Bulk loads
+
+`StartBulkPutItems` writes the items of a bucket's objects into an existing table, which stays in use: indexes, streams,
+TTL and recovery see each item as they would one of `PutItem`. They use none of the table's capacity;
+`MaxWriteRequestUnits` limits the rate, and `PerformanceTier` is only described. A load continues after a restart, and
+each record is written once. Ours: failed records are in `<S3KeyPrefix>/AWSDynamoDB/<id>/errors.json` of the output
+bucket (the first 1 000), lines are `{"Item": {...}}` (a line with a condition is refused, so `CONDITION_CHECK_FAILURE`
+has nothing to report), Ion is refused, `TotalInputBytes` is not shown, and loads of several tables take turns by age.
+"""
+
 
 def refused(shape: Shape) -> list[str]:
     """Arguments the service knows and this engine refuses, anywhere in the shape."""
@@ -36,11 +71,11 @@ def page() -> str:
         f"{', '.join(dict.fromkeys(refused(operation.shape)))} |"
         for verb, operation in sorted(VERBS.items())
     ]
-    also = (
-        "\nAny encryption in `SSESpecification` is refused as well: the store is not encrypted. "
-        f"{', '.join(sorted(STREAM_VERBS))}\nare DynamoDB Streams: on the same port, "
-        "with `DynamoDBStreams_20120810` as their target.\n"
-    )
+    also = f"""
+{", ".join(sorted(STREAM_VERBS))} are DynamoDB Streams: on the same port,
+with `DynamoDBStreams_20120810` as their target.
+
+{KEPT}"""
     return (
         INTRODUCTION
         + "\n| verb | kind | refused arguments |\n|---|---|---|\n"

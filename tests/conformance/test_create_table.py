@@ -513,8 +513,6 @@ def test_a_global_index_has_at_most_four_keys_of_a_kind(
 @pytest.mark.parametrize(
     "unsupported",
     [
-        {"SSESpecification": {"Enabled": True}},
-        {"ResourcePolicy": "{}"},
         {"GlobalTableSourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/source"},
         {"GlobalTableSettingsReplicationMode": "ENABLED"},
         {

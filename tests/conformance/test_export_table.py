@@ -348,8 +348,6 @@ def test_what_this_engine_cannot_do_it_says(arn: str, refused: Refused, buckets:
     assert (code, "ION is not supported" in message) == ("ValidationException", True)
     code, message = refused("ExportTableToPointInTime", request | {"S3SseAlgorithm": "KMS"})
     assert (code, "KMS is not supported" in message) == ("ValidationException", True)
-    code, message = refused("ExportTableToPointInTime", request | {"FilterSpecification": {"x": "y"}})
-    assert (code, "FilterSpecification is not supported" in message) == ("ValidationException", True)
 
 
 @pytest.mark.parametrize(

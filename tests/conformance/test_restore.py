@@ -286,13 +286,14 @@ def test_overrides_that_cannot_be_are_refused(
     assert refused(*ask(kind, source, backup, names(), **given)) == ("ValidationException", words)
 
 
-def test_encryption_is_refused_by_an_engine_that_has_none(
-    send: Send, source: str, backup: str, names: Any, pytestconfig: pytest.Config
+def test_a_restored_table_has_the_requested_encryption(
+    answered: Answered, source: str, backup: str, names: Any
 ) -> None:
-    if pytestconfig.getoption("--endpoint") is not None:
-        pytest.skip("other engines may encrypt")
-    given = {"SSESpecificationOverride": {"Enabled": True}}
-    assert send(*ask(FROM_BACKUP, source, backup, names(), **given)).code == "ValidationException"
+    name = names()
+    answered(*ask(FROM_BACKUP, source, backup, name, SSESpecificationOverride={"Enabled": True}))
+    described = answered("DescribeTable", {"TableName": name})["Table"]["SSEDescription"]
+    assert (described["Status"], described["SSEType"]) == ("ENABLED", "KMS")
+    assert described["KMSMasterKeyArn"].startswith("arn:aws:kms:")
 
 
 def test_a_target_that_exists_is_refused(refused: Refused, source: str, backup: str, hash_table: str) -> None:

@@ -221,7 +221,6 @@ def test_going_on_demand_takes_no_throughput(refused: Refused, new_table: NewTab
 @pytest.mark.parametrize(
     "unsupported",
     [
-        {"SSESpecification": {"Enabled": True}},
         {"ReplicaUpdates": [{"Create": {"RegionName": "eu-west-1"}}]},
         {"MultiRegionConsistency": "STRONG"},
         {"GlobalTableWitnessUpdates": [{"Create": {"RegionName": "eu-west-1"}}]},

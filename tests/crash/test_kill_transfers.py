@@ -2,7 +2,8 @@
 
 The child (transfer_child.py) exports and imports in small pieces beside its writes. After each kill the store is
 verified; what a manifest lists is whole; and in the end, when all that was asked for is done, each export holds exactly
-what the journal says it should, and each imported table every item of its source once.
+what the journal says it should, each imported table has every item of its source, and each loaded one wrote every item
+of its source once.
 """
 
 import gzip
@@ -24,7 +25,7 @@ from tests.crash.transfer_child import KEY, START
 from tablewright import Engine, testing
 from tablewright.engine import verify_store
 from tablewright.engine.storage.sqlite import Storage
-from tablewright.engine.transfer.store import EXPORTS, IMPORTS
+from tablewright.engine.transfer.store import BULK_OPERATIONS, EXPORTS, IMPORTS
 
 KILLS = 5
 OLD_ITEMS = 400
@@ -103,15 +104,18 @@ def test_a_kill_among_exports_and_imports_loses_nothing_and_doubles_nothing(tmp_
             assert [n for n in range(1, last + 1) if f"new {turn} {n}" not in held] == []
         check_exports(engine, store)
         check_imports(engine)
+        check_loads(engine)
 
 
 def under_way(store: Path) -> int:
-    """Exports and imports that were cut off in the middle."""
+    """Exports, imports and loads that were cut off in the middle."""
     storage = Storage(store, "relaxed")
     try:
         cut = [one for one in EXPORTS.all(storage.writes) if one.status == "IN_PROGRESS" and one.done]
         read = [one for one in IMPORTS.all(storage.writes) if one.status == "IN_PROGRESS" and one.object]
-        return len(cut) + len(read)
+        loads = BULK_OPERATIONS.all(storage.writes)
+        loaded = [one for one in loads if one.status == "IN_PROGRESS" and one.object]
+        return len(cut) + len(read) + len(loaded)
     finally:
         storage.close()
 
@@ -170,3 +174,16 @@ def check_imports(engine: Engine) -> None:
         table = job.arn.rpartition("/import/")[0].rpartition("/")[2]
         assert everything(engine, table) == {item["pk"]["S"]: item for item in items}
         assert len(everything(engine, table, "by-colour")) == len(items)
+
+
+def check_loads(engine: Engine) -> None:
+    """Each loaded table has every item of its source, written once."""
+    rows, expected = engine._storage.writes, SOURCE_OBJECTS * SOURCE_ITEMS
+    loads = BULK_OPERATIONS.all(rows)
+    assert loads
+    journal = list(rows.journal())
+    for load in loads:
+        assert (load.status, load.processed, load.errors) == ("COMPLETED", expected, 0)
+        (name,) = (one.name for one in engine.tables.values() if one.number == load.owner)
+        assert len(everything(engine, name)) == expected
+        assert sum(one[3] == load.owner for one in journal) == expected

@@ -1,8 +1,9 @@
-"""The process that is killed while it exports and imports.
+"""The process that is killed while it exports, imports and loads.
 
 `python transfer_child.py DIR ROUND`. It writes on while the labourer makes exports of the table, full ones and those of
-the changes since the beginning, and fills tables from the objects that are in the bucket `source`; all in pieces so
-small that a kill falls between or into them. A line on stdout is a promise: what it tells of was answered before.
+the changes since the beginning, and fills tables from the objects that are in the bucket `source`, by imports and by
+bulk loads; all in pieces so small that a kill falls between or into them. A line on stdout is a promise: what it tells
+of was answered before.
 Elsewhere: what is promised and how it is checked (test_kill_transfers.py).
 """
 
@@ -83,6 +84,13 @@ def main(directory: str, turn: str) -> None:
             "TableCreationParameters": parameters,
         }
         engine.call("ImportTable", request)
+        engine.call("CreateTable", KEY | {"TableName": f"load-{turn}-{number}"})
+        load = {
+            "TableName": f"load-{turn}-{number}",
+            "InputS3Configuration": {**source, "InputFormat": "DYNAMODB_JSON"},
+            "OutputS3Configuration": {**source, "OutputType": ["ERROR"]},
+        }
+        engine.call("StartBulkPutItems", load)
         tell("asked", turn, number)
         threading.Event().wait(0.5)
 

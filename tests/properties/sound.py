@@ -33,15 +33,34 @@ PETS: Json = {
         }
     ],
 }  # fmt: skip
+BESIDE: Json = {
+    "TableName": "beside",
+    "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": PETS["AttributeDefinitions"][:1],
+    "KeySchema": PETS["KeySchema"][:1],
+}
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/pets"
+BULK_LOAD = {
+    "TableName": "pets",
+    "InputS3Configuration": {"S3BucketOwner": "0" * 12, "S3Bucket": "vault", "S3KeyPrefix": "a",
+                             "InputFormat": "DYNAMODB_JSON", "InputCompressionType": "GZIP"},
+    "OutputS3Configuration": {"S3BucketOwner": "0" * 12, "S3Bucket": "vault", "S3KeyPrefix": "b",
+                              "S3SseAlgorithm": "AES256", "OutputType": ["ERROR", "CONDITION_CHECK_FAILURE"]},
+}  # fmt: skip
+KINESIS = "arn:aws:kinesis:us-east-1:000000000000:stream/pets"
+POLICY = (
+    '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["dynamodb:GetItem"], '
+    '"Principal": {"AWS": ["111122223333"]}, "Resource": "*"}]}'
+)
 # Of a clock that stands still.
 STREAM = ARN + "/stream/2026-01-01T00:00:00.000"
 SHARD = "shardId-00000001767225600000-00000001"
 ITERATOR = Iterator(STREAM, 1, 2, 1_767_225_600_000_000).text()
-# The table takes the first id, then its backup, its export, the table of its import, and the import.
+# The table takes the first id, then its backup, its export, the table of its import, the import, and a bulk load.
 BACKUP = ARN + "/backup/01767225600000-id 2"
 EXPORT = ARN + "/export/" + export_id(1_767_225_600_000_000, "id 3")
 IMPORT = ARN.replace("pets", "brought") + "/import/" + export_id(1_767_225_600_000_000, "id 5")
+BULK = ARN + "/bulk-operation/" + export_id(1_767_225_600_000_000, "id 6")
 KEY: Json = {"pk": {"S": "rex"}, "sk": {"N": "1"}}
 ITEM: Json = {
     **KEY,
@@ -121,7 +140,8 @@ SOUND: dict[str, list[Json]] = {
         PETS | {"TableName": "more", "Tags": [{"Key": "a", "Value": "b"}], "DeletionProtectionEnabled": False,
                 "TableClass": "STANDARD", "OnDemandThroughput": {"MaxReadRequestUnits": 5},
                 "WarmThroughput": {"ReadUnitsPerSecond": 13000, "WriteUnitsPerSecond": 5000},
-                "SSESpecification": {"Enabled": False}, "StreamSpecification": {"StreamEnabled": False}},
+                "SSESpecification": {"Enabled": True}, "StreamSpecification": {"StreamEnabled": False},
+                "ResourcePolicy": POLICY},
         {"TableName": "more", "AttributeDefinitions": PETS["AttributeDefinitions"][:1], "BillingMode": "PROVISIONED",
          "KeySchema": PETS["KeySchema"][:1],
          "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}},
@@ -137,6 +157,7 @@ SOUND: dict[str, list[Json]] = {
         {"TableName": "pets", "DeletionProtectionEnabled": False},
         {"TableName": "pets", "StreamSpecification": {"StreamEnabled": False}},
         {"TableName": "pets", "TableClass": "STANDARD_INFREQUENT_ACCESS"},
+        {"TableName": "pets", "SSESpecification": {"SSEType": "KMS", "KMSMasterKeyId": "alias/pets"}},
         {"TableName": "pets", "BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 1,
          "WriteCapacityUnits": 1}, "GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "global",
          "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}}}]},
@@ -159,10 +180,29 @@ SOUND: dict[str, list[Json]] = {
     "TagResource": [{"ResourceArn": ARN, "Tags": [{"Key": "a", "Value": "b"}]}],
     "UntagResource": [{"ResourceArn": ARN, "TagKeys": ["a"]}],
     "ListTagsOfResource": [{"ResourceArn": ARN, "NextToken": None}],
+    "PutResourcePolicy": [{"ResourceArn": ARN, "Policy": POLICY, "ExpectedRevisionId": "NO_POLICY",
+                           "ConfirmRemoveSelfResourceAccess": True}],
+    "GetResourcePolicy": [{"ResourceArn": STREAM}],
+    "DeleteResourcePolicy": [{"ResourceArn": ARN}],
+    "EnableKinesisStreamingDestination": [
+        {"TableName": "beside", "StreamArn": KINESIS,
+         "EnableKinesisStreamingConfiguration": {"ApproximateCreationDateTimePrecision": "MICROSECOND"}}],
+    "DisableKinesisStreamingDestination": [{"TableName": "pets", "StreamArn": KINESIS}],
+    "UpdateKinesisStreamingDestination": [
+        {"TableName": "pets", "StreamArn": KINESIS,
+         "UpdateKinesisStreamingConfiguration": {"ApproximateCreationDateTimePrecision": "MICROSECOND"}}],
+    "DescribeKinesisStreamingDestination": [{"TableName": ARN}],
+    "UpdateContributorInsights": [{"TableName": "pets", "IndexName": "global", "ContributorInsightsAction": "ENABLE",
+                                   "ContributorInsightsMode": "THROTTLED_KEYS"}],
+    "DescribeContributorInsights": [{"TableName": "pets", "IndexName": "global"}],
+    "ListContributorInsights": [{"TableName": "pets", "MaxResults": 5, "NextToken": "cGV0cy8="}],
     "ExportTableToPointInTime": [
         {"TableArn": ARN, "S3Bucket": "vault", "S3BucketOwner": "000000000000", "S3Prefix": "a/b", "ClientToken": "x",
          "ExportTime": 1_767_225_600, "S3SseAlgorithm": "AES256", "ExportFormat": "DYNAMODB_JSON",
-         "ExportType": "FULL_EXPORT"},
+         "ExportType": "FULL_EXPORT",
+         "FilterSpecification": {"KeyConditionExpression": "pk = :p", "FilterExpression": "#n > :a",
+                                 "ProjectionExpression": "g, #n", "ExpressionAttributeNames": {"#n": "n"},
+                                 "ExpressionAttributeValues": {":p": {"S": "rex"}, ":a": {"N": "0"}}}},
         {"TableArn": ARN, "S3Bucket": "vault"},
     ],
     "DescribeExport": [{"ExportArn": EXPORT}],
@@ -176,6 +216,11 @@ SOUND: dict[str, list[Json]] = {
              "TableName": "copies", "AttributeDefinitions": PETS["AttributeDefinitions"][:3]}},
     ],
     "DescribeImport": [{"ImportArn": IMPORT}],
+    "StartBulkPutItems": [BULK_LOAD | {"ClientToken": "b", "MaxWriteRequestUnits": 2000,
+                                       "PerformanceTier": "ACCELERATED"}],
+    "DescribeBulkOperation": [{"BulkOperationArn": BULK}],
+    "CancelBulkOperation": [{"BulkOperationArn": BULK}],
+    "ListBulkOperations": [{"MaxResults": 5}],
     "ListImports": [{"TableArn": ARN, "PageSize": 5}],
     "CreateBackup": [{"TableName": ARN, "BackupName": "monday"}, {"TableName": "pets", "BackupName": "a.b-c_d"}],
     "DescribeBackup": [{"BackupArn": BACKUP}],

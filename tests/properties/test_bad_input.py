@@ -17,7 +17,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine.stepped_engine import SteppedEngine
 from tests.properties.effort import effort
-from tests.properties.sound import ARN, ITEM, KEY, PETS, SOUND, Json
+from tests.properties.sound import (
+    ARN,
+    BESIDE,
+    BULK_LOAD,
+    ITEM,
+    KEY,
+    KINESIS,
+    PETS,
+    POLICY,
+    SOUND,
+    STREAM,
+    Json,
+)
 
 from tablewright import Engine, ServiceError
 from tablewright.engine.api.registry import VERBS
@@ -104,7 +116,7 @@ def begin(engine: Engine) -> None:
 
 @contextmanager
 def begun() -> Iterator[SteppedEngine]:
-    """An engine with a table that has items, a backup, an export and an import; ids are counted, so they are known."""
+    """An engine with a table that has one of everything, and one beside it; ids are counted, so they are known."""
     ids = count(1)
     world = replace(Clock().world(), new_id=lambda: f"id {next(ids)}")
     # Once the backup is made nobody labours here, so nothing is ever written to the bucket.
@@ -121,6 +133,10 @@ def begun() -> Iterator[SteppedEngine]:
         (asked,) = SOUND["ImportTable"]
         parameters = asked["TableCreationParameters"] | {"TableName": "brought"}
         engine.call("ImportTable", asked | {"TableCreationParameters": parameters, "ClientToken": "z"})
+        engine.call("StartBulkPutItems", BULK_LOAD)
+        engine.call("PutResourcePolicy", {"ResourceArn": STREAM, "Policy": POLICY})
+        engine.call("EnableKinesisStreamingDestination", {"TableName": "pets", "StreamArn": KINESIS})
+        engine.call("CreateTable", BESIDE)
         yield engine
 
 

@@ -95,6 +95,17 @@ def provider(home: Path) -> Iterator[Mapping[str, str]]:
         process.stdout.close()
 
 
+@contextmanager
+def moto() -> Iterator[str]:
+    """The address of a server for everything of Amazon's that is not DynamoDB; or the test is skipped."""
+    server_of = pytest.importorskip("moto.server", reason="moto stands in for what is around the tables")
+    server = server_of.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
 def initialised(home: Path, environment: Mapping[str, str] | None = None) -> Terraform:
     """Terraform in a directory with a configuration, with the provider; or the test is skipped."""
     providers = plugins()

@@ -12,6 +12,11 @@ variable "endpoint" {
   type = string
 }
 
+# What is not DynamoDB: the account's number is asked for, and which key Amazon manages.
+variable "others" {
+  type = string
+}
+
 # The first state and the one it is changed to.
 variable "changed" {
   type    = bool
@@ -25,10 +30,12 @@ provider "aws" {
   skip_credentials_validation = true
   skip_metadata_api_check     = true
   skip_region_validation      = true
-  skip_requesting_account_id  = true
 
   endpoints {
     dynamodb = var.endpoint
+    iam      = var.others
+    kms      = var.others
+    sts      = var.others
   }
 }
 
@@ -80,7 +87,40 @@ resource "aws_dynamodb_table" "pets" {
     recovery_period_in_days = var.changed ? 7 : 35
   }
 
+  server_side_encryption {
+    enabled     = true
+    kms_key_arn = "arn:aws:kms:us-east-1:000000000000:key/${var.changed ? "aaaaaaaa" : "bbbbbbbb"}-0000-4000-8000-000000000000"
+  }
+
   tags = var.changed ? { team = "vets", cost = "low" } : { team = "pets", stage = "first" }
+}
+
+resource "aws_dynamodb_resource_policy" "pets" {
+  resource_arn = aws_dynamodb_table.pets.arn
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid       = "Vets"
+      Effect    = "Allow"
+      Principal = { AWS = ["arn:aws:iam::111122223333:root"] }
+      Action    = var.changed ? ["dynamodb:GetItem", "dynamodb:Query"] : ["dynamodb:GetItem"]
+      Resource  = aws_dynamodb_table.pets.arn
+    }]
+  })
+}
+
+resource "aws_dynamodb_contributor_insights" "pets" {
+  table_name = aws_dynamodb_table.pets.name
+}
+
+resource "aws_dynamodb_contributor_insights" "by_age" {
+  table_name = aws_dynamodb_table.pets.name
+  index_name = "by-age"
+}
+
+resource "aws_dynamodb_kinesis_streaming_destination" "pets" {
+  table_name = aws_dynamodb_table.pets.name
+  stream_arn = "arn:aws:kinesis:us-east-1:000000000000:stream/pets"
 }
 
 resource "aws_dynamodb_table_item" "rex" {
@@ -126,6 +166,11 @@ resource "aws_dynamodb_table" "orders" {
     read_capacity   = 3
     write_capacity  = var.changed ? 4 : 2
     projection_type = "KEYS_ONLY"
+  }
+
+  # With the key that Amazon manages.
+  server_side_encryption {
+    enabled = !var.changed
   }
 
   point_in_time_recovery {

@@ -16,7 +16,7 @@ from typing import Any
 import boto3
 import pytest
 from pydantic import BaseModel
-from tests.terraform.command import CHANGES, NO_CHANGES, Terraform, binary, initialised, provider
+from tests.terraform.command import CHANGES, NO_CHANGES, Terraform, binary, initialised, moto, provider
 
 from tablewright import testing
 from tablewright.client import embedded
@@ -38,15 +38,9 @@ ELSEWHERE = (
     "backup", "budgets", "cloudtrail", "cloudwatch", "ec2", "iam", "kms", "s3", "sns", "sts",
 )  # fmt: skip
 PROD = TRAVEL.environments["prod"]
-_IN_THE_CLEAR = "server_side_encryption {\n    enabled = false\n  }"
 _UNTAGGED = "lifecycle {\n    ignore_changes = [tags_all]\n  }"
 BACKUPS = (("aws_backup_plan", "tables"), ("aws_backup_vault", "main"), ("aws_backup_vault", "copy"))
 NARROWED = (
-    # Our server does not encrypt, and refuses to say that it does.
-    *(
-        ("aws_dynamodb_table", name, _IN_THE_CLEAR)
-        for name in ("skratch_data", "stream_consumers", "receipts")
-    ),
     # moto does not say who is told of a budget (DescribeSubscribersForNotification).
     ("aws_budgets_budget", "monthly", "count = 0"),
     # Nor which tables a plan of backups is for (CreateBackupSelection).
@@ -116,18 +110,71 @@ def test_cp_s14_every_tree_is_valid_to_the_provider(tmp_path: Path) -> None:
     assert (said["valid"], said["diagnostics"]) == (True, [])
 
 
+# --- units that follow what is used ---
+
+
+def scaled(*indexes: str) -> Deployment:
+    """A table with reserved units that are scaled, and indexes of these attributes."""
+    design = Design("pets")
+    made = design.table("pets", pk="owner", sk="name")
+    on = {made.gsi(f"by-{name}", pk=name): Keys(f"{{{name}}}") for name in indexes}
+    made.entity(Pet, pet_key, tag="pet", pk="{owner}", sk="{name}", on=on)
+    where = Environment("prod", "us-east-1", capacity=Provisioned(5, 5, max_read=50, max_write=50))
+    return deployment_of("pets", (design.build(),), where)
+
+
+def print_unscaled(deployment: Deployment, home: Path) -> None:
+    """The tree without what scales it: moto does not know the tags of scaling, and the test scales for itself."""
+    write(tree(deployment), home)
+    (home / "scaling.tf").unlink()
+
+
+def units(dynamodb: Any) -> dict[str, tuple[int, int]]:
+    """Reads and writes of the table and of each index."""
+    told = dynamodb.describe_table(TableName="pets")["Table"]
+    found = {"": told, **{one["IndexName"]: one for one in told["GlobalSecondaryIndexes"]}}
+    given = {name: one["ProvisionedThroughput"] for name, one in found.items()}
+    return {name: (one["ReadCapacityUnits"], one["WriteCapacityUnits"]) for name, one in given.items()}
+
+
+def test_an_apply_leaves_tables_and_indexes_as_they_were_scaled_and_makes_new_indexes(
+    tmp_path: Path, moto: str
+) -> None:
+    home = tmp_path / "tree"
+    print_unscaled(scaled("colour"), home)
+    with testing.engine(tmp_path / "store") as engine, serving(engine) as url, provider(home) as attached:
+        (home / "test_override.tf").write_text(override(url, moto).partition("\n\nprovider")[0])
+        terraform = initialised(home, attached)
+        terraform("apply", *QUIETLY, "-auto-approve")
+        dynamodb = client_of(url)
+        assert units(dynamodb) == {"": (5, 5), "by-colour": (5, 5)}
+        dynamodb.update_table(
+            TableName="pets",
+            ProvisionedThroughput={"ReadCapacityUnits": 15, "WriteCapacityUnits": 5},
+            GlobalSecondaryIndexUpdates=[
+                {
+                    "Update": {
+                        "IndexName": "by-colour",
+                        "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 40},
+                    }
+                }
+            ],
+        )
+        code, told = terraform("plan", *QUIETLY, "-detailed-exitcode", codes=(NO_CHANGES, CHANGES))
+        assert code == NO_CHANGES, told
+        print_unscaled(scaled("colour", "age"), home)
+        terraform("apply", *QUIETLY, "-auto-approve")
+        assert units(dynamodb) == {"": (15, 5), "by-colour": (5, 40), "by-age": (5, 5)}
+        dynamodb.close()
+
+
 # --- Skratch in production, made ---
 
 
-@pytest.fixture
-def moto() -> Iterator[str]:
-    """Everything of Amazon's that is not DynamoDB."""
-    server_of = pytest.importorskip("moto.server", reason="moto stands in for what is around the tables")
-    server = server_of.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+@pytest.fixture(name="moto")
+def moto_address() -> Iterator[str]:
+    with moto() as address:
+        yield address
 
 
 def override(dynamodb: str, others: str) -> str:

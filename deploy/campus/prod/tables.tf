@@ -1,5 +1,41 @@
 # Printed by tablewright terraform campus --environment prod: what is to change here is changed in the design.
 
+# The indexes as they are now: an apply does not undo how they were scaled.
+data "aws_dynamodb_tables" "existing" {}
+
+data "aws_dynamodb_table" "campus_cloud_files" {
+  count = try(contains(data.aws_dynamodb_tables.existing.names, "campus-cloud-files"), false) ? 1 : 0
+  name  = "campus-cloud-files"
+}
+
+data "aws_dynamodb_table" "campus_cloud_shares" {
+  count = try(contains(data.aws_dynamodb_tables.existing.names, "campus-cloud-shares"), false) ? 1 : 0
+  name  = "campus-cloud-shares"
+}
+
+data "aws_dynamodb_table" "campus_cloud_assignments" {
+  count = try(contains(data.aws_dynamodb_tables.existing.names, "campus-cloud-assignments"), false) ? 1 : 0
+  name  = "campus-cloud-assignments"
+}
+
+data "aws_dynamodb_table" "campus_cloud_submissions" {
+  count = try(contains(data.aws_dynamodb_tables.existing.names, "campus-cloud-submissions"), false) ? 1 : 0
+  name  = "campus-cloud-submissions"
+}
+
+data "aws_dynamodb_table" "campus_cloud_users" {
+  count = try(contains(data.aws_dynamodb_tables.existing.names, "campus-cloud-users"), false) ? 1 : 0
+  name  = "campus-cloud-users"
+}
+
+locals {
+  campus_cloud_files_indexes       = { for index in flatten(data.aws_dynamodb_table.campus_cloud_files[*].global_secondary_index) : index.name => index }
+  campus_cloud_shares_indexes      = { for index in flatten(data.aws_dynamodb_table.campus_cloud_shares[*].global_secondary_index) : index.name => index }
+  campus_cloud_assignments_indexes = { for index in flatten(data.aws_dynamodb_table.campus_cloud_assignments[*].global_secondary_index) : index.name => index }
+  campus_cloud_submissions_indexes = { for index in flatten(data.aws_dynamodb_table.campus_cloud_submissions[*].global_secondary_index) : index.name => index }
+  campus_cloud_users_indexes       = { for index in flatten(data.aws_dynamodb_table.campus_cloud_users[*].global_secondary_index) : index.name => index }
+}
+
 # Files by owner.
 resource "aws_dynamodb_table" "campus_cloud_files" {
   name                        = "campus-cloud-files"
@@ -50,8 +86,8 @@ resource "aws_dynamodb_table" "campus_cloud_files" {
   global_secondary_index {
     name            = "FileIdIndex"
     hash_key        = "fileId"
-    read_capacity   = 25
-    write_capacity  = 10
+    read_capacity   = max(try(local.campus_cloud_files_indexes["FileIdIndex"].read_capacity, 25), 25)
+    write_capacity  = max(try(local.campus_cloud_files_indexes["FileIdIndex"].write_capacity, 10), 10)
     projection_type = "ALL"
   }
 
@@ -59,8 +95,8 @@ resource "aws_dynamodb_table" "campus_cloud_files" {
     name            = "StatusIndex"
     hash_key        = "statusShard"
     range_key       = "uploadedAt"
-    read_capacity   = 25
-    write_capacity  = 10
+    read_capacity   = max(try(local.campus_cloud_files_indexes["StatusIndex"].read_capacity, 25), 25)
+    write_capacity  = max(try(local.campus_cloud_files_indexes["StatusIndex"].write_capacity, 10), 10)
     projection_type = "ALL"
   }
 
@@ -68,8 +104,8 @@ resource "aws_dynamodb_table" "campus_cloud_files" {
     name            = "UserUploadedIndex"
     hash_key        = "userId"
     range_key       = "uploadedAt"
-    read_capacity   = 25
-    write_capacity  = 10
+    read_capacity   = max(try(local.campus_cloud_files_indexes["UserUploadedIndex"].read_capacity, 25), 25)
+    write_capacity  = max(try(local.campus_cloud_files_indexes["UserUploadedIndex"].write_capacity, 10), 10)
     projection_type = "ALL"
   }
 
@@ -77,8 +113,8 @@ resource "aws_dynamodb_table" "campus_cloud_files" {
     name            = "PlaceIndex"
     hash_key        = "place"
     range_key       = "uploadedAt"
-    read_capacity   = 25
-    write_capacity  = 10
+    read_capacity   = max(try(local.campus_cloud_files_indexes["PlaceIndex"].read_capacity, 25), 25)
+    write_capacity  = max(try(local.campus_cloud_files_indexes["PlaceIndex"].write_capacity, 10), 10)
     projection_type = "ALL"
   }
 
@@ -86,8 +122,8 @@ resource "aws_dynamodb_table" "campus_cloud_files" {
     name            = "PurgeIndex"
     hash_key        = "purgeDay"
     range_key       = "deletedAt"
-    read_capacity   = 25
-    write_capacity  = 10
+    read_capacity   = max(try(local.campus_cloud_files_indexes["PurgeIndex"].read_capacity, 25), 25)
+    write_capacity  = max(try(local.campus_cloud_files_indexes["PurgeIndex"].write_capacity, 10), 10)
     projection_type = "KEYS_ONLY"
   }
 
@@ -253,16 +289,16 @@ resource "aws_dynamodb_table" "campus_cloud_shares" {
     name            = "SharedWithUserIndex"
     hash_key        = "sharedWithUserId"
     range_key       = "sharedAt"
-    read_capacity   = 10
-    write_capacity  = 5
+    read_capacity   = max(try(local.campus_cloud_shares_indexes["SharedWithUserIndex"].read_capacity, 10), 10)
+    write_capacity  = max(try(local.campus_cloud_shares_indexes["SharedWithUserIndex"].write_capacity, 5), 5)
     projection_type = "ALL"
   }
 
   global_secondary_index {
     name            = "ShareIdIndex"
     hash_key        = "shareId"
-    read_capacity   = 10
-    write_capacity  = 5
+    read_capacity   = max(try(local.campus_cloud_shares_indexes["ShareIdIndex"].read_capacity, 10), 10)
+    write_capacity  = max(try(local.campus_cloud_shares_indexes["ShareIdIndex"].write_capacity, 5), 5)
     projection_type = "ALL"
   }
 
@@ -276,8 +312,8 @@ resource "aws_dynamodb_table" "campus_cloud_shares" {
     name               = "ExpiryDayIndex"
     hash_key           = "expiryDay"
     range_key          = "expiresAt"
-    read_capacity      = 10
-    write_capacity     = 5
+    read_capacity      = max(try(local.campus_cloud_shares_indexes["ExpiryDayIndex"].read_capacity, 10), 10)
+    write_capacity     = max(try(local.campus_cloud_shares_indexes["ExpiryDayIndex"].write_capacity, 5), 5)
     projection_type    = "INCLUDE"
     non_key_attributes = ["status", "ttl"]
   }
@@ -439,8 +475,8 @@ resource "aws_dynamodb_table" "campus_cloud_assignments" {
     name            = "InstructorIndex"
     hash_key        = "instructorId"
     range_key       = "createdAt"
-    read_capacity   = 10
-    write_capacity  = 5
+    read_capacity   = max(try(local.campus_cloud_assignments_indexes["InstructorIndex"].read_capacity, 10), 10)
+    write_capacity  = max(try(local.campus_cloud_assignments_indexes["InstructorIndex"].write_capacity, 5), 5)
     projection_type = "ALL"
   }
 
@@ -448,16 +484,16 @@ resource "aws_dynamodb_table" "campus_cloud_assignments" {
     name            = "StatusDueDateIndex"
     hash_key        = "status"
     range_key       = "dueDate"
-    read_capacity   = 10
-    write_capacity  = 5
+    read_capacity   = max(try(local.campus_cloud_assignments_indexes["StatusDueDateIndex"].read_capacity, 10), 10)
+    write_capacity  = max(try(local.campus_cloud_assignments_indexes["StatusDueDateIndex"].write_capacity, 5), 5)
     projection_type = "ALL"
   }
 
   global_secondary_index {
     name            = "AssignmentIdIndex"
     hash_key        = "assignmentId"
-    read_capacity   = 10
-    write_capacity  = 5
+    read_capacity   = max(try(local.campus_cloud_assignments_indexes["AssignmentIdIndex"].read_capacity, 10), 10)
+    write_capacity  = max(try(local.campus_cloud_assignments_indexes["AssignmentIdIndex"].write_capacity, 5), 5)
     projection_type = "ALL"
   }
 
@@ -528,16 +564,16 @@ resource "aws_dynamodb_table" "campus_cloud_submissions" {
     name            = "StudentIndex"
     hash_key        = "studentId"
     range_key       = "submittedAt"
-    read_capacity   = 20
-    write_capacity  = 10
+    read_capacity   = max(try(local.campus_cloud_submissions_indexes["StudentIndex"].read_capacity, 20), 20)
+    write_capacity  = max(try(local.campus_cloud_submissions_indexes["StudentIndex"].write_capacity, 10), 10)
     projection_type = "ALL"
   }
 
   global_secondary_index {
     name            = "SubmissionIdIndex"
     hash_key        = "submissionId"
-    read_capacity   = 20
-    write_capacity  = 10
+    read_capacity   = max(try(local.campus_cloud_submissions_indexes["SubmissionIdIndex"].read_capacity, 20), 20)
+    write_capacity  = max(try(local.campus_cloud_submissions_indexes["SubmissionIdIndex"].write_capacity, 10), 10)
     projection_type = "ALL"
   }
 
@@ -545,8 +581,8 @@ resource "aws_dynamodb_table" "campus_cloud_submissions" {
     name            = "StatusIndex"
     hash_key        = "statusShard"
     range_key       = "submittedAt"
-    read_capacity   = 20
-    write_capacity  = 10
+    read_capacity   = max(try(local.campus_cloud_submissions_indexes["StatusIndex"].read_capacity, 20), 20)
+    write_capacity  = max(try(local.campus_cloud_submissions_indexes["StatusIndex"].write_capacity, 10), 10)
     projection_type = "ALL"
   }
 
@@ -554,8 +590,8 @@ resource "aws_dynamodb_table" "campus_cloud_submissions" {
     name            = "GradingQueueIndex"
     hash_key        = "gradingCourseId"
     range_key       = "submittedAt"
-    read_capacity   = 20
-    write_capacity  = 10
+    read_capacity   = max(try(local.campus_cloud_submissions_indexes["GradingQueueIndex"].read_capacity, 20), 20)
+    write_capacity  = max(try(local.campus_cloud_submissions_indexes["GradingQueueIndex"].write_capacity, 10), 10)
     projection_type = "ALL"
   }
 
@@ -680,8 +716,8 @@ resource "aws_dynamodb_table" "campus_cloud_users" {
   global_secondary_index {
     name            = "EmailIndex"
     hash_key        = "email"
-    read_capacity   = 5
-    write_capacity  = 2
+    read_capacity   = max(try(local.campus_cloud_users_indexes["EmailIndex"].read_capacity, 5), 5)
+    write_capacity  = max(try(local.campus_cloud_users_indexes["EmailIndex"].write_capacity, 2), 2)
     projection_type = "ALL"
   }
 

@@ -1,5 +1,23 @@
 # Printed by tablewright terraform parental --environment prod: what is to change here is changed in the design.
 
+# The indexes as they are now: an apply does not undo how they were scaled.
+data "aws_dynamodb_tables" "existing" {}
+
+data "aws_dynamodb_table" "parental_policies" {
+  count = try(contains(data.aws_dynamodb_tables.existing.names, "ParentalPolicies"), false) ? 1 : 0
+  name  = "ParentalPolicies"
+}
+
+data "aws_dynamodb_table" "ftd_rule_mapping" {
+  count = try(contains(data.aws_dynamodb_tables.existing.names, "FTDRuleMapping"), false) ? 1 : 0
+  name  = "FTDRuleMapping"
+}
+
+locals {
+  parental_policies_indexes = { for index in flatten(data.aws_dynamodb_table.parental_policies[*].global_secondary_index) : index.name => index }
+  ftd_rule_mapping_indexes  = { for index in flatten(data.aws_dynamodb_table.ftd_rule_mapping[*].global_secondary_index) : index.name => index }
+}
+
 # Families and guardians, exceptions, devices, messages and activity.
 resource "aws_dynamodb_table" "parental_families" {
   name                        = "ParentalFamilies"
@@ -234,8 +252,8 @@ resource "aws_dynamodb_table" "parental_policies" {
     name            = "ParentEmailIndex"
     hash_key        = "parentEmail"
     range_key       = "createdAt"
-    read_capacity   = 10
-    write_capacity  = 5
+    read_capacity   = max(try(local.parental_policies_indexes["ParentEmailIndex"].read_capacity, 10), 10)
+    write_capacity  = max(try(local.parental_policies_indexes["ParentEmailIndex"].write_capacity, 5), 5)
     projection_type = "ALL"
   }
 
@@ -380,8 +398,8 @@ resource "aws_dynamodb_table" "ftd_rule_mapping" {
     name            = "DeviceIndex"
     hash_key        = "ftdDeviceId"
     range_key       = "lastVerified"
-    read_capacity   = 20
-    write_capacity  = 20
+    read_capacity   = max(try(local.ftd_rule_mapping_indexes["DeviceIndex"].read_capacity, 20), 20)
+    write_capacity  = max(try(local.ftd_rule_mapping_indexes["DeviceIndex"].write_capacity, 20), 20)
     projection_type = "ALL"
   }
 
@@ -389,8 +407,8 @@ resource "aws_dynamodb_table" "ftd_rule_mapping" {
     name            = "PrivateIPIndex"
     hash_key        = "livePrivateIP"
     range_key       = "createdAt"
-    read_capacity   = 20
-    write_capacity  = 20
+    read_capacity   = max(try(local.ftd_rule_mapping_indexes["PrivateIPIndex"].read_capacity, 20), 20)
+    write_capacity  = max(try(local.ftd_rule_mapping_indexes["PrivateIPIndex"].write_capacity, 20), 20)
     projection_type = "ALL"
   }
 

@@ -148,6 +148,14 @@ class Table:
     # What was said of autoscaling beside targets and limits, by kind of units and index
     # (throughput/autoscaling_settings.py).
     scaling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # The ARN of its KMS key; None for the default, a key that Amazon owns (api/encryption.py).
+    encryption: str | None = None
+    # Resource policies by the ARN of the table or its stream (api/resource_policies.py), Kinesis destinations, the
+    # newest first (api/kinesis_destinations.py), and contributor insights by index, "" for the table
+    # (api/contributor_insights.py).
+    policies: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    destinations: tuple[Mapping[str, Any], ...] = ()
+    insights: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # Worked out once, because every write asks: the index keys, alphabetically by index; how the key and the entries
     # (by the index's number) are made; and the metrics that a write and a read add to.
     index_keys: tuple[IndexKey, ...] = field(init=False, repr=False, compare=False)
@@ -221,7 +229,12 @@ class Table:
         """The table without that index and without attribute types that are not used any more."""
         kept = tuple(index for index in self.indexes if index.name != name)
         used = set(self.schema.names).union(*(index.schema.names for index in kept))
-        return replace(self, indexes=kept, types={n: t for n, t in self.types.items() if n in used})
+        return replace(
+            self,
+            indexes=kept,
+            types={n: t for n, t in self.types.items() if n in used},
+            insights={n: one for n, one in self.insights.items() if n != name},
+        )
 
 
 WORKED_OUT = ("index_keys", "has_local_indexes", "key_parts", "entry_plans", "spent", "read_spent")
@@ -245,6 +258,7 @@ def from_json(number: int, body: bytes) -> Table:
     fields["indexes"] = tuple(_index(index) for index in fields["indexes"])
     fields["ttl_backfill"] = fields.get("ttl_backfill") and tuple(fields["ttl_backfill"])
     fields["replicas"] = group_from(fields.get("replicas"))
+    fields["destinations"] = tuple(fields.get("destinations", ()))
     return Table(**fields)
 
 
@@ -296,6 +310,8 @@ def describe(table: Table, rows: RowReader, status: str | None = None) -> dict[s
             shown["TableClassSummary"]["LastUpdateDateTime"] = table.class_updated
     if table.on_demand is not None:
         shown["OnDemandThroughput"] = dict(table.on_demand)
+    if table.encryption is not None:
+        shown["SSEDescription"] = described_encryption(table.encryption)
     if table.stream_view is not None:
         shown["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": table.stream_view}
     if table.stream_label is not None:
@@ -312,6 +328,10 @@ def describe(table: Table, rows: RowReader, status: str | None = None) -> dict[s
     if other:
         shown["GlobalSecondaryIndexes"] = other
     return shown
+
+
+def described_encryption(key: str) -> dict[str, str]:
+    return {"Status": "ENABLED", "SSEType": "KMS", "KMSMasterKeyArn": key}
 
 
 def _described_index(table: Table, index: Index, rows: RowReader, status: str) -> dict[str, Any]:

@@ -265,7 +265,7 @@ def evaluate(txn: WriteTransaction, write: Mutation, factor: int = 1) -> Evaluat
     new, size = write.transform(old, 0 if row is None else row.size)
     decided = Evaluated(write, row, old, new, size)
     if write.table.has_local_indexes and new is not None:
-        _check_local_indexes(txn, decided)
+        check_local_indexes(txn, decided)
     if txn.throttle is not None and write.table.indexes:
         _check_index_throughput(txn, decided)
     return decided
@@ -287,7 +287,7 @@ def _check_index_throughput(txn: WriteTransaction, decided: Evaluated) -> None:
     )
 
 
-def _check_local_indexes(txn: WriteTransaction, decided: Evaluated) -> None:
+def check_local_indexes(txn: WriteTransaction, decided: Evaluated) -> None:
     """An item with its local index entries fits 400 KB, and its collection 10 GB."""
     table, key = decided.write.table, decided.write.key
 

@@ -126,13 +126,32 @@ def test_what_cannot_be_said_in_terraform_is_refused() -> None:
         printed(pets(stream="KEYS_ONLY"), replicas=("us-east-1",))
     with pytest.raises(NotDeployable, match="two tables are called 'all'"):
         printed(pets(), table_name="all")
+
+
+def test_a_key_of_several_attributes_needs_a_provider_that_can_say_it() -> None:
     design = Design("pets")
     made = design.table("pets", pk="owner", sk="name")
-    index = made.gsi("by-both", pk=("owner", "colour"))
-    on = {index: Keys(("{owner}", "{colour}"))}
+    both, age = made.gsi("by-both", pk=("owner", "colour"), sk=("age", "name")), made.gsi("by-age", pk="age")
+    on = {both: Keys(("{owner}", "{colour}"), ("{age}", "{name}")), age: Keys("{age}")}
     made.entity(Pet, pet_key, tag="pet", pk="{owner}", sk="{name}", on=on)
-    with pytest.raises(NotDeployable, match=r"pets-dev\.pets\.by-both: its key has several attributes"):
-        printed(design.build())
+    said = printed(design.build())
+    tables = squeezed(said["tables.tf"])
+    parts = re.findall(r'key_schema \{ attribute_name = "(\w+)" key_type = "(\w+)" \}', tables)
+    assert parts == [
+        ("owner", "HASH"), ("colour", "HASH"), ("age", "RANGE"), ("name", "RANGE"), ("age", "HASH"),
+    ]  # fmt: skip
+    assert 'version = ">= 6.30"' in squeezed(said["terraform.tf"])
+    assert 'for_each = try(local.pets_indexes["by-both"].warm_throughput, [])' in tables
+    assert 'version = ">= 5.100, < 6.13"' in squeezed(printed(pets())["terraform.tf"])
+
+
+def test_the_units_of_an_index_are_those_it_was_scaled_to() -> None:
+    scaled = squeezed(printed(pets(), capacity=Provisioned(5, 2, max_read=50))["tables.tf"])
+    now = 'local.pets_of_owners_indexes["by-colour"].read_capacity'
+    assert f"read_capacity = max(try({now}, 5), 5) write_capacity = 2" in scaled
+    assert 'try(contains(data.aws_dynamodb_tables.existing.names, "PetsOfOwners"), false) ? 1 : 0' in scaled
+    fixed = printed(pets(), capacity=Provisioned(5, 2))["tables.tf"]
+    assert "data.aws_dynamodb_tables" not in fixed + printed(pets())["tables.tf"]
 
 
 @pytest.mark.parametrize(

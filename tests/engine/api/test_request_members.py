@@ -18,7 +18,12 @@ Place = tuple[str | int, ...]
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/pets"
 BACKUP = f"{ARN}/backup/01489602797149-73d8d5bc"
 EXPORT, IMPORT = f"{ARN}/export/01489602797149-73d8d5bc", f"{ARN}/import/01489602797149-73d8d5bc"
+BULK = f"{ARN}/bulk-operation/01489602797149-73d8d5bc"
 STREAM = f"{ARN}/stream/2026-01-01T00:00:00.000"
+KINESIS = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+POLICY = (
+    '{"Statement": {"Effect": "Deny", "Principal": "*", "Action": "dynamodb:DeleteItem", "Resource": "*"}}'
+)
 SELECT = {"Statement": "SELECT * FROM pets WHERE pk = 'rex'"}
 INSERT = {"Statement": "INSERT INTO pets VALUE {'pk': 'tom'}"}
 UPDATE: Json = {
@@ -39,37 +44,48 @@ REQUESTS: dict[str, list[Json]] = {
             }
         }
     ],
+    "CancelBulkOperation": [{"BulkOperationArn": BULK}],
     "CreateBackup": [{"TableName": "none", "BackupName": "one"}],
     "CreateTable": [definition(local=("size",))],
     "DeleteBackup": [{"BackupArn": BACKUP}],
     "DeleteItem": [keyed("none")],
+    "DeleteResourcePolicy": [{"ResourceArn": ARN}],
     "DeleteTable": [{"TableName": "none"}],
     "DescribeBackup": [{"BackupArn": BACKUP}],
+    "DescribeBulkOperation": [{"BulkOperationArn": BULK}],
     "DescribeContinuousBackups": [{"TableName": "pets"}],
+    "DescribeContributorInsights": [{"TableName": "pets"}],
     "DescribeEndpoints": [{}],
     "DescribeExport": [{"ExportArn": EXPORT}],
     "DescribeImport": [{"ImportArn": IMPORT}],
+    "DescribeKinesisStreamingDestination": [{"TableName": "pets"}],
     "DescribeLimits": [{}],
     "DescribeStream": [{"StreamArn": STREAM}],
     "DescribeTable": [{"TableName": "pets"}],
     "DescribeTableReplicaAutoScaling": [{"TableName": "pets"}],
     "DescribeTimeToLive": [{"TableName": "pets"}],
+    "DisableKinesisStreamingDestination": [{"TableName": "pets", "StreamArn": KINESIS}],
+    "EnableKinesisStreamingDestination": [{"TableName": "pets", "StreamArn": KINESIS}],
     "ExecuteStatement": [SELECT, INSERT],
     "ExecuteTransaction": [{"TransactStatements": [SELECT]}, {"TransactStatements": [INSERT]}],
     "ExportTableToPointInTime": [{"TableArn": ARN, "S3Bucket": "none"}],
     "GetItem": [keyed("rex")],
     "GetRecords": [{"ShardIterator": "none"}],
+    "GetResourcePolicy": [{"ResourceArn": ARN}],
     "GetShardIterator": [
         {"StreamArn": STREAM, "ShardId": "shardId-00000000000000000001", "ShardIteratorType": "LATEST"}
     ],
     "ImportTable": [{**SOURCE, "TableCreationParameters": definition()}],
     "ListBackups": [{}],
+    "ListBulkOperations": [{}],
+    "ListContributorInsights": [{}],
     "ListExports": [{}],
     "ListImports": [{}],
     "ListStreams": [{}],
     "ListTables": [{}],
     "ListTagsOfResource": [{"ResourceArn": ARN}],
     "PutItem": [put("rex")],
+    "PutResourcePolicy": [{"ResourceArn": ARN, "Policy": POLICY}],
     "Query": [
         {
             "TableName": "pets",
@@ -84,6 +100,13 @@ REQUESTS: dict[str, list[Json]] = {
     "RestoreTableFromBackup": [{"TargetTableName": "copy", "BackupArn": BACKUP}],
     "RestoreTableToPointInTime": [{"SourceTableName": "none", "TargetTableName": "copy"}],
     "Scan": [{"TableName": "pets"}],
+    "StartBulkPutItems": [
+        {
+            "TableName": "none",
+            "InputS3Configuration": {"S3Bucket": "none", "InputFormat": "DYNAMODB_JSON"},
+            "OutputS3Configuration": {"S3Bucket": "none", "OutputType": ["ERROR"]},
+        }
+    ],
     "TagResource": [{"ResourceArn": ARN, "Tags": [{"Key": "a", "Value": "b"}]}],
     "TransactGetItems": [{"TransactItems": [{"Get": keyed("rex")}]}],
     "TransactWriteItems": [
@@ -100,9 +123,17 @@ REQUESTS: dict[str, list[Json]] = {
     "UpdateContinuousBackups": [
         {"TableName": "none", "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
     ],
+    "UpdateContributorInsights": [{"TableName": "pets", "ContributorInsightsAction": "ENABLE"}],
     "UpdateItem": [
         UPDATE,
         {**keyed("rex"), "AttributeUpdates": {"n": {"Action": "PUT", "Value": {"N": "2"}}}},
+    ],
+    "UpdateKinesisStreamingDestination": [
+        {
+            "TableName": "pets",
+            "StreamArn": KINESIS,
+            "UpdateKinesisStreamingConfiguration": {"ApproximateCreationDateTimePrecision": "MICROSECOND"},
+        }
     ],
     "UpdateTable": [create_index("colour", "none")],
     "UpdateTableReplicaAutoScaling": [{"TableName": "none"}],

@@ -38,6 +38,8 @@ def unsummed(store: Path) -> Path:
     connection = apsw.Connection(str(store / FILE))
     for sql in ("ALTER TABLE t1 DROP COLUMN sum", "ALTER TABLE journal DROP COLUMN sum", "DROP TABLE scrubs"):
         connection.execute(sql)
+    for name in ("bulk_operations", "bulk_errors"):
+        connection.execute(f"DROP TABLE {name}")
     connection.execute("PRAGMA user_version = 3")
     connection.close()
     return store

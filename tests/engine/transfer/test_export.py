@@ -445,3 +445,74 @@ def test_a_region_of_its_own_is_in_the_names(buckets: Path) -> None:
         assert arn.startswith("arn:aws:dynamodb:af-south-1:")
         engine.settle()
         assert describe(engine, arn)["ExportStatus"] == "COMPLETED"
+
+
+# --- filters ---
+
+BIG = {
+    "FilterExpression": "#n >= :n",
+    "ExpressionAttributeNames": {"#n": "number"},
+    "ExpressionAttributeValues": {":n": {"N": "6"}},
+}
+
+
+def test_a_filtered_export_goes_on_after_a_restart(store: Path, clock: testing.Clock) -> None:
+    with SteppedEngine.stepped(store, clock.world()) as engine:
+        engine.call("CreateTable", definition())
+        recoverable(engine)
+        fill(engine)
+        arn = export(engine, FilterSpecification=BIG)
+        # The table's keys are in the export: it does not need the table any more.
+        engine.call("DeleteTable", {"TableName": "pets"})
+    steps = 0
+    with small_pieces(), pytest.MonkeyPatch.context() as patched:
+        patched.setattr(time_travel, "PAGE_ITEMS", 2)
+        while True:
+            with SteppedEngine.stepped(store, clock.world()) as engine:
+                assert engine.verify() == []
+                if describe(engine, arn)["ExportStatus"] != "IN_PROGRESS":
+                    break
+                assert engine.job_step()
+                steps += 1
+    assert steps > 4
+    with SteppedEngine.stepped(store, clock.world()) as engine:
+        assert names(written(store / "buckets", describe(engine, arn))) == ["pet 6", "pet 7", "pet 8"]
+
+
+def test_an_export_in_which_nothing_matches_has_one_empty_file(pets: SteppedEngine, buckets: Path) -> None:
+    fill(pets)
+    only = {**BIG, "ExpressionAttributeValues": {":n": {"N": "100"}}}
+    arn = export(pets, FilterSpecification=only)
+    with small_pieces(), pytest.MonkeyPatch.context() as patched:
+        patched.setattr(time_travel, "PAGE_ITEMS", 2)
+        pets.settle()
+    assert written(buckets, describe(pets, arn)) == []
+    assert len(list(buckets.rglob("*.json.gz"))) == 1
+
+
+def test_changes_are_those_of_the_items_that_match(
+    pets: SteppedEngine, clock: testing.Clock, buckets: Path
+) -> None:
+    for name, number in (("grows", 1), ("shrinks", 9), ("stays", 8), ("small", 2)):
+        pets.call("PutItem", put(name, number=number))
+    clock.move(QUARTER)
+    start = seconds(clock)
+    for name, number in (("grows", 7), ("shrinks", 3), ("stays", 6), ("small", 1)):
+        pets.call("PutItem", put(name, number=number))
+    clock.move(QUARTER)
+    period = {"ExportFromTime": start, "ExportToTime": seconds(clock)}
+    only = {**BIG, "ProjectionExpression": "#n"}
+    arn = export(
+        pets,
+        ExportType="INCREMENTAL_EXPORT",
+        IncrementalExportSpecification=period,
+        FilterSpecification=only,
+    )
+    pets.settle()
+    lines = {line["Keys"]["pk"]["S"]: line for line in written(buckets, describe(pets, arn))}
+    images = {name: (line.get("OldImage"), line.get("NewImage")) for name, line in lines.items()}
+    assert images == {
+        "grows": (None, {"number": {"N": "7"}}),
+        "shrinks": ({"number": {"N": "9"}}, None),
+        "stays": ({"number": {"N": "8"}}, {"number": {"N": "6"}}),
+    }

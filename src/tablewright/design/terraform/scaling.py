@@ -1,8 +1,6 @@
 """`scaling.tf`: units that follow what is used, for tables that have a number of them and a bound above it.
 
-An apply leaves the units of a table as they were scaled to. Those of an index go back to the design's floor, from which
-they are scaled again: Terraform can ignore changes of all that is said of indexes or of none of it, and an index that
-is in the design but never made would be worse.
+An apply leaves the units of tables and indexes as they were scaled to (tables.py).
 """
 
 from collections.abc import Iterator

@@ -3,6 +3,8 @@
 Must hold: exactly the key attributes are defined; what is protected from deletion cannot be destroyed by Terraform
 either; a replica is as recoverable as its table, and has its tags. It is not protected from deletion: that is a setting
 of the replica's own, which the provider we print for (5.100) cannot say; see deploy/README.md.
+An apply changes nothing that Amazon scales. `ignore_changes` leaves the units of a table alone, but can ignore all that
+is said of indexes or nothing: their units are read from the table, if it exists, and stay what they are.
 """
 
 from collections.abc import Iterator
@@ -12,8 +14,8 @@ from tablewright.design.deployment import Deployment, NotDeployable, label
 from tablewright.design.environments import Provisioned
 from tablewright.design.table_spec import key_types, projection
 from tablewright.design.tables import Index, Table
-from tablewright.design.terraform.hcl import Block, Comment, Interpolated, Reference, block, policy
-from tablewright.design.terraform.versions import ACCOUNT, ACCOUNT_ID, provider
+from tablewright.design.terraform.hcl import Block, Comment, Interpolated, Reference, block, policy, quoted
+from tablewright.design.terraform.versions import ACCOUNT, ACCOUNT_ID, has_key_schemas, provider
 
 REPLICATED = "NEW_AND_OLD_IMAGES"
 LASTING = block("lifecycle", {"prevent_destroy": True})
@@ -25,7 +27,7 @@ def tables(deployment: Deployment) -> list[Block | Comment]:
         if table.about:
             found.append(Comment(table.about))
         found.append(_table(deployment, table))
-    return [*found, *_keys(deployment)]
+    return [*_existing(deployment), *found, *_keys(deployment)]
 
 
 def address(table: Table | str) -> str:
@@ -111,24 +113,70 @@ def _stream(deployment: Deployment, table: Table) -> str | None:
     return REPLICATED
 
 
+# --- indexes ---
+
+
 def _index(deployment: Deployment, index: Index) -> Block:
-    if len(index.pk) > 1 or len(index.sk) > 1:
-        raise NotDeployable(
-            f"{deployment.title}.{index.table.name}.{index.name}",
-            "its key has several attributes in one half, which Terraform's provider cannot say",
-            "make one attribute of them by a template",
-        )
     kind, names = projection(index, deployment.shapes(index.table))
-    return block(
-        "local_secondary_index" if index.local else "global_secondary_index",
-        {
-            "name": index.name,
-            "hash_key": None if index.local else index.pk[0],
-            "range_key": index.sk[0] if index.sk else None,
-            **({} if index.local else _capacity(capacity_of(deployment, index.table))),
-            "projection_type": kind,
-            "non_key_attributes": names or None,
-        },
+    shown = {"projection_type": kind, "non_key_attributes": names or None}
+    if index.local:
+        return block("local_secondary_index", {"name": index.name, "range_key": index.sk[0], **shown})
+    units = _index_units(deployment, index)
+    if not has_key_schemas(deployment):
+        keys = {"hash_key": index.pk[0], "range_key": index.sk[0] if index.sk else None}
+        return block("global_secondary_index", {"name": index.name, **keys, **units, **shown})
+    parts = [(name, "HASH") for name in index.pk] + [(name, "RANGE") for name in index.sk]
+    schema = (block("key_schema", {"attribute_name": name, "key_type": part}) for name, part in parts)
+    warm = _warm_throughput(index)
+    return block("global_secondary_index", {"name": index.name, **units, **shown}, *schema, warm)
+
+
+def _index_units(deployment: Deployment, index: Index) -> dict[str, Any]:
+    """The units of an index: the design's, or as they were scaled to if that is more."""
+    units = capacity_of(deployment, index.table)
+    given = _capacity(units)
+    for scaled in _scaled(units) or ():
+        name, low = scaled.text, given[scaled.text]
+        given[name] = Reference(f"max(try({_existing_index(index)}.{name}, {low}), {low})")
+    return given
+
+
+def _warm_throughput(index: Index) -> Block:
+    """What the index is prepared for. Amazon raises it, and a provider from 6.13 on would plan to lower it again."""
+    found = Reference(f"try({_existing_index(index)}.warm_throughput, [])")
+    members = ("read_units_per_second", "write_units_per_second")
+    content = block("content", {name: Reference(f"warm_throughput.value.{name}") for name in members})
+    return block("dynamic", "warm_throughput", {"for_each": found}, content)
+
+
+def _existing_index(index: Index) -> str:
+    return f"local.{label(index.table.name)}_indexes[{quoted(index.name)}]"
+
+
+def _existing(deployment: Deployment) -> Iterator[Block | Comment]:
+    """What is read of the tables before they are changed: the indexes of those whose indexes Amazon scales."""
+    read = [table for table in deployment.tables if _is_scaled(deployment, table)]
+    if not read:
+        return
+    yield Comment("The indexes as they are now: an apply does not undo how they were scaled.")
+    yield block("data", "aws_dynamodb_tables", "existing")
+    found = {}
+    for table in read:
+        name, title = label(table.name), deployment.physical(table.name)
+        # In an account without tables the list is null.
+        is_there = f"try(contains(data.aws_dynamodb_tables.existing.names, {quoted(title)}), false)"
+        exists = Reference(f"{is_there} ? 1 : 0")
+        yield block("data", "aws_dynamodb_table", name, {"count": exists, "name": title})
+        indexes = f"flatten(data.aws_dynamodb_table.{name}[*].global_secondary_index)"
+        found[f"{name}_indexes"] = Reference(f"{{ for index in {indexes} : index.name => index }}")
+    yield block("locals", found)
+
+
+def _is_scaled(deployment: Deployment, table: Table) -> bool:
+    """Whether Amazon changes something that Terraform knows of an index of the table."""
+    has_indexes = any(not index.local for index in deployment.indexes(table))
+    return has_indexes and (
+        _scaled(capacity_of(deployment, table)) is not None or has_key_schemas(deployment)
     )
 
 

@@ -7,6 +7,7 @@ import re
 
 import orjson
 
+from tablewright.engine.api import common_members as common
 from tablewright.engine.api.arguments import table_name
 from tablewright.engine.api.operation import write_verb
 from tablewright.engine.api.shapes import Answer, Moment, Request, Struct, Text
@@ -40,6 +41,7 @@ from tablewright.engine.limits import EXPORT_PERIOD_HOURS, EXPORT_PERIOD_MINUTES
 from tablewright.engine.transaction import WriteTransaction
 from tablewright.engine.transfer import export_format
 from tablewright.engine.transfer.export import described
+from tablewright.engine.transfer.export_filter import requested_filter
 from tablewright.engine.transfer.export_format import FULL, INCREMENTAL, NEW, NEW_AND_OLD
 from tablewright.engine.transfer.export_lines import pin_name
 from tablewright.engine.transfer.store import EXPORTS
@@ -68,9 +70,18 @@ _TIME = Moment()
                 "ExportViewType": Text(one_of=(NEW, NEW_AND_OLD)),
             },
         ),
+        "FilterSpecification": Struct(
+            "FilterSpecification",
+            {
+                "FilterExpression": common.EXPRESSION,
+                "ProjectionExpression": common.EXPRESSION,
+                "KeyConditionExpression": common.EXPRESSION,
+                "ExpressionAttributeNames": common.NAMES,
+                "ExpressionAttributeValues": common.ATTRIBUTES,
+            },
+        ),
     },
     required=("TableArn", "S3Bucket"),
-    refused=("FilterSpecification",),
 )
 def export_table_to_point_in_time(txn: WriteTransaction, request: Request) -> Answer:
     _check_request(request)
@@ -84,6 +95,7 @@ def export_table_to_point_in_time(txn: WriteTransaction, request: Request) -> An
     known = begun_before(txn, EXPORTS, "Export", token, asked)
     if known is not None:
         return {"ExportDescription": described(known)}
+    only = requested_filter(table, request.get("FilterSpecification"))
     description = _description(txn, table, request)
     if description["ExportType"] == FULL:
         description["ExportTime"], last = _moment(txn, table, request.get("ExportTime"))
@@ -105,7 +117,7 @@ def export_table_to_point_in_time(txn: WriteTransaction, request: Request) -> An
     else:
         history_store.add_pin(txn.rows, Pin(name, table.number, first - 1, None, None))
     txn.has_background_work = True
-    body = orjson.dumps({"told": description, "asked": asked, "keys": list(table.schema.names)})
+    body = orjson.dumps({"told": description, "asked": asked, "keys": list(table.schema.names), "only": only})
     number, now = table.number, txn.position.at
     begun = EXPORTS.add(txn.rows, description["ExportArn"], number, token, now, body, first=first, last=last)
     return {"ExportDescription": described(begun)}
@@ -122,7 +134,14 @@ def _description(txn: WriteTransaction, table: Table, request: Request) -> Answe
         "ExportType": request.get("ExportType") or FULL,
         "S3SseAlgorithm": request.get("S3SseAlgorithm") or "AES256",
     }
-    for member in ("ClientToken", "S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseKmsKeyId"):
+    for member in (
+        "ClientToken",
+        "S3Bucket",
+        "S3BucketOwner",
+        "S3Prefix",
+        "S3SseKmsKeyId",
+        "FilterSpecification",
+    ):
         if request.get(member) is not None:
             description[member] = request[member]
     return description

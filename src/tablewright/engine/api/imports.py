@@ -104,8 +104,13 @@ def _check_request(request: Request) -> None:
     header = (options.get("Csv") or {}).get("HeaderList") or []
     if len(set(header)) < len(header):
         raise invalid("Invalid Request: HeaderList names a column twice")
+    refuse_compression(request.get("InputCompressionType"))
+
+
+def refuse_compression(given: str | None) -> None:
+    """Refuse objects that cannot be read as the engine is installed."""
     try:
-        check_compression(request.get("InputCompressionType") or "NONE")
+        check_compression(given or "NONE")
     except NoZstandard:
         raise invalid(
             "InputCompressionType ZSTD is not supported by this engine as it is installed: "

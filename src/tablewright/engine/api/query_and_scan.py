@@ -94,8 +94,7 @@ def query(txn: ReadTransaction, request: Request) -> Answer | bytes:
     if len(tests) > 2 and len(schema.names) <= 2 and request.get("KeyConditions") is not None:
         raise invalid(TWO_CONDITIONS)
     plan = plan_keys(tests, schema.hash, schema.range, table.types)
-    if keep is not None:
-        _refuse_key_filter(schema, keep)
+    refuse_key_filter(schema, keep)
     view = view_of(table, index, request, keep, paths)
     low, high = plan_range(plan)
     backward = request.get("ScanIndexForward") is False
@@ -151,7 +150,9 @@ def _refuse_nested(
     )
 
 
-def _refuse_key_filter(schema: KeySchema, keep: Condition) -> None:
+def refuse_key_filter(schema: KeySchema, keep: Condition | None) -> None:
+    if keep is None:
+        return
     for name in top_level_names(keep):
         if name in schema.names:
             raise invalid(

@@ -34,6 +34,8 @@ def _described(member: Member, arn: str, indexes: Sequence[str]) -> dict[str, An
     }
     if member.why is not None:
         shown["ReplicaStatusDescription"] = member.why
+    if own.key is not None:
+        shown["KMSMasterKeyId"] = own.key
     if own.table_class is not None:
         shown["ReplicaTableClassSummary"] = {"TableClass": own.table_class}
     if indexes:

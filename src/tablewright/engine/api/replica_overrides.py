@@ -1,18 +1,22 @@
 """What a replica has of its own: as UpdateTable requests it, and as it changes the table. Pure.
 
-Read capacity, on-demand reads and table class may differ between the replicas of a table; all else is shared.
+Read capacity, on-demand reads, table class and KMS key may differ between the replicas of a table; all else is shared.
 """
 
 from dataclasses import replace
 
+from tablewright.engine.api.encryption import MANAGED_ALIAS, key_arn
 from tablewright.engine.api.shapes import Request
 from tablewright.engine.api.table_definitions import table_class
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import invalid, invalid_parameter
 from tablewright.engine.replication.group import Overrides
+from tablewright.engine.transaction import EngineContext
 
 
-def requested_overrides(table: Table, known: Overrides, asked: Request, is_new: bool) -> Overrides:
+def requested_overrides(
+    place: EngineContext, table: Table, known: Overrides, asked: Request, is_new: bool
+) -> Overrides:
     reads = (asked.get("ProvisionedThroughputOverride") or {}).get("ReadCapacityUnits")
     most = (asked.get("OnDemandThroughputOverride") or {}).get("MaxReadRequestUnits")
     # The service checks an override against the billing mode only in an Update.
@@ -37,7 +41,23 @@ def requested_overrides(table: Table, known: Overrides, asked: Request, is_new: 
         index_reads=index_reads,
         index_on_demand=index_most,
         scaling=known.scaling,
+        key=_requested_key(place, table, asked, is_new) or known.key,
     )
+
+
+def _requested_key(place: EngineContext, table: Table, asked: Request, is_new: bool) -> str | None:
+    """The KMS key of a replica. All replicas have keys of their owner, or all have keys that Amazon manages."""
+    key = asked.get("KMSMasterKeyId")
+    is_managed = table.encryption in (None, key_arn(MANAGED_ALIAS, place))
+    if key is None:
+        if is_new and not is_managed:
+            raise invalid_parameter("KMSMasterKeyId must be specified for each replica.")
+        return None
+    there = replace(place, region=asked["RegionName"])
+    arn = key_arn(key, there)
+    if table.encryption is None or is_managed != (arn == key_arn(MANAGED_ALIAS, there)):
+        raise invalid_parameter("All replica keys must either be Customer Managed CMK or AWS Managed CMK.")
+    return arn
 
 
 def _set(own: dict[str, int], index: str, value: int | None, shared: int | None) -> None:
@@ -65,6 +85,8 @@ def with_overrides(table: Table) -> Table:
     own = Overrides() if me is None else me.overrides
     if own.table_class is not None:
         table = replace(table, table_class=own.table_class)
+    if own.key is not None:
+        table = replace(table, encryption=own.key)
     if own.read_units is not None and table.billing == "PROVISIONED":
         table = replace(table, throughput=replace(table.throughput, read=own.read_units))
     if own.on_demand_reads is not None and table.billing == "PAY_PER_REQUEST":

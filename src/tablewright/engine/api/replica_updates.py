@@ -41,10 +41,9 @@ _SETTINGS: Mapping[str, Shape] = {
     "OnDemandThroughputOverride": _ON_DEMAND_READS,
     "GlobalSecondaryIndexes": _INDEXES,
     "TableClassOverride": Text(),
+    "KMSMasterKeyId": Text(1, 2048),
 }
-_CREATE = Struct(
-    "CreateReplicationGroupMemberAction", _SETTINGS, ("RegionName",), refused=("KMSMasterKeyId",)
-)
+_CREATE = Struct("CreateReplicationGroupMemberAction", _SETTINGS, ("RegionName",))
 REPLICA_UPDATES = ListOf(
     Struct(
         "ReplicationGroupUpdate",
@@ -93,7 +92,8 @@ def _changes_something(asked: Request) -> bool:
     indexes = asked.get("GlobalSecondaryIndexes") or ()
     return any(
         asked.get(name) is not None
-        for name in ("ProvisionedThroughputOverride", "OnDemandThroughputOverride", "TableClassOverride")
+        for name in _SETTINGS
+        if name not in ("RegionName", "GlobalSecondaryIndexes")
     ) or any(len(one) > 1 for one in indexes)
 
 
@@ -115,7 +115,7 @@ def with_replica_change(txn: WriteTransaction, table: Table, kind: str, asked: R
         return _without(txn, table, group, member)
     _refuse_busy(group)
     said = (max(txn.position.at, member.said[0] + 1), group.region)
-    overrides = requested_overrides(table, member.overrides, asked, is_new=False)
+    overrides = requested_overrides(txn.place, table, member.overrides, asked, is_new=False)
     # The shared settings are sent as well: a replica whose override ends needs them.
     group = group.with_settings_changed(txn.position.at)
     return replace(table, replicas=group.with_member(replace(member, said=said, overrides=overrides)))
@@ -152,7 +152,7 @@ def _with_new(txn: WriteTransaction, table: Table, region: str, asked: Request) 
         )
     _refuse_busy(group, table.indexes)
     _refuse_fixed_capacity(txn, table)
-    overrides = requested_overrides(table, Overrides(), asked, is_new=True)
+    overrides = requested_overrides(place, table, Overrides(), asked, is_new=True)
     if table.stream_view is None:
         table = open_stream(txn, table, "NEW_AND_OLD_IMAGES")
     table = with_group(txn, table)

@@ -33,7 +33,7 @@ def restore_table_from_backup(txn: WriteTransaction, request: Request) -> Answer
     name, arn = request["TargetTableName"], request["BackupArn"]
     backup = find_backup(txn.rows, arn)
     source = source_of(backup)
-    table = restore.definition_from(source, request)
+    table = restore.definition_from(txn.place, source, request)
     restore.refuse_target(txn.tables, name)
     if status_of(backup) == "CREATING":
         raise ServiceError("BackupInUseException", f"Backup is being created: {arn}")
@@ -75,7 +75,7 @@ def restore_table_to_point_in_time(txn: WriteTransaction, request: Request) -> A
     if moment is None:
         moment = window(source, now)[1]
     refuse_outside(source, moment, now)
-    table = restore.definition_from(source, request)
+    table = restore.definition_from(txn.place, source, request)
     restore.refuse_target(txn.tables, request["TargetTableName"])
     restore.refuse_too_many(txn)
     summary = {"SourceTableArn": source.arn, "RestoreDateTime": moment // 1000 / 1000}

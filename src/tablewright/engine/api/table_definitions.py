@@ -10,7 +10,7 @@ from typing import TypeVar
 from tablewright.engine.api.common_members import FLAG, INDEX_NAME
 from tablewright.engine.api.shapes import ListOf, Request, Struct, Text, Whole
 from tablewright.engine.catalog import Index, KeySchema, Table, Throughput, warm_units
-from tablewright.engine.errors import invalid, invalid_parameter, not_supported
+from tablewright.engine.errors import invalid, invalid_parameter
 from tablewright.engine.limits import (
     GLOBAL_HASH_KEYS,
     GLOBAL_INDEXES,
@@ -66,7 +66,8 @@ STREAM = Struct(
     required=("StreamEnabled",),
 )
 ENCRYPTION = Struct(
-    "SSESpecification", {"Enabled": FLAG, "SSEType": Text(one_of=("AES256", "KMS")), "KMSMasterKeyId": Text()}
+    "SSESpecification",
+    {"Enabled": FLAG, "SSEType": Text(one_of=("AES256", "KMS")), "KMSMasterKeyId": Text(1, 2048)},
 )
 GLOBAL_INDEX = Struct(
     "GlobalSecondaryIndex",
@@ -181,11 +182,6 @@ def table_class(asked: str | None) -> str | None:
             f"Please try again with a valid table-class value: [{', '.join(TABLE_CLASSES)}]."
         )
     return asked
-
-
-def refuse_encryption(asked: Request | None) -> None:
-    if asked is not None and any(asked.get(member) for member in ENCRYPTION.members):
-        raise not_supported("Encryption by SSESpecification")
 
 
 # --- keys ---

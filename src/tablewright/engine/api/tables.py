@@ -10,7 +10,9 @@ from dataclasses import replace
 from tablewright.engine.api import table_definitions as definitions
 from tablewright.engine.api.arguments import known_table, table_name
 from tablewright.engine.api.common_members import FLAG, INDEX_NAME, TABLE_NAME
+from tablewright.engine.api.encryption import requested_key
 from tablewright.engine.api.operation import read_verb, write_verb
+from tablewright.engine.api.policy_documents import new_policy
 from tablewright.engine.api.replica_updates import refuse_source, refuse_writer
 from tablewright.engine.api.shapes import Answer, ListOf, Request, Text, Whole
 from tablewright.engine.api.tags import TAG_LIST, merged_tags
@@ -40,9 +42,10 @@ from tablewright.engine.transaction import ReadTransaction, WriteTransaction
         "DeletionProtectionEnabled": FLAG,
         "WarmThroughput": definitions.WARM,
         "OnDemandThroughput": definitions.ON_DEMAND,
+        "ResourcePolicy": Text(),
     },
     required=("KeySchema",),
-    refused=("ResourcePolicy", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode", "VectorIndexes"),
+    refused=("GlobalTableSourceArn", "GlobalTableSettingsReplicationMode", "VectorIndexes"),
 )
 def create_table(txn: WriteTransaction, request: Request) -> Answer:
     table = _defined(txn, request)
@@ -85,13 +88,15 @@ def _defined(txn: WriteTransaction, request: Request) -> Table:
     indexes = [*local, *definitions.global_indexes(asked[1], len(local) + 1, types, mode)]
     definitions.refuse_clashes(indexes)
     definitions.stream_view(request.get("StreamSpecification"), definitions.NEW_STREAM)
-    definitions.refuse_encryption(request.get("SSESpecification"))
     place = txn.place
+    key = requested_key(request.get("SSESpecification"), place)
+    arn = f"arn:aws:dynamodb:{place.region}:{place.account}:table/{name}"
+    policy = request.get("ResourcePolicy")
     table = Table(
         number=0,
         name=name,
         uuid=txn.world.new_id(),
-        arn=f"arn:aws:dynamodb:{place.region}:{place.account}:table/{name}",
+        arn=arn,
         created=txn.now_seconds(),
         schema=schema,
         types=types,
@@ -106,6 +111,8 @@ def _defined(txn: WriteTransaction, request: Request) -> Table:
         table_class=definitions.table_class(request.get("TableClass")) or "STANDARD",
         protected=bool(request.get("DeletionProtectionEnabled")),
         tags=merged_tags({}, request.get("Tags") or []),
+        encryption=key,
+        policies={} if policy is None else {arn: new_policy(txn, policy)},
     )
     table = definitions.with_warm(table, table, request.get("WarmThroughput"))
     for one in asked[1] or ():

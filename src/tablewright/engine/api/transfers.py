@@ -17,7 +17,7 @@ from tablewright.engine.history.pitr_window import DAY, SECOND
 from tablewright.engine.limits import CLIENT_TOKEN_HOURS, TRANSFERS_DAYS, TRANSFERS_PAGE, TRANSFERS_PAGE_MOST
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.engine.transfer import export, import_
-from tablewright.engine.transfer.store import EXPORTS, IMPORTS, Export, Import, Record, Records
+from tablewright.engine.transfer.store import EXPORTS, IMPORTS, BulkOperation, Export, Import, Record, Records
 from tablewright.values import WrongJson
 from tablewright.values.codec import NOT_UTF8
 
@@ -56,19 +56,19 @@ def _find(txn: ReadTransaction, records: Records[Record], kind: str, arn: str) -
     if parts[1] != txn.place.region:
         raise ServiceError(f"{kind}NotFoundException", f"{kind} not found: Invalid {kind.lower()} arn")
     found = records.named(txn.rows, arn)
-    if found is None or found.at < _listed_since(txn):
+    if found is None or found.at < listed_since(txn):
         raise ServiceError(f"{kind}NotFoundException", f"{kind} not found: {kind} not found: {arn}")
     return found
 
 
-def _listed_since(txn: ReadTransaction) -> int:
+def listed_since(txn: ReadTransaction) -> int:
     return txn.now_us() - TRANSFERS_DAYS * DAY
 
 
 @read_verb("ListExports", {"TableArn": TABLE_ARN, "MaxResults": _PAGE_SIZE, "NextToken": Text()})
 def list_exports(txn: ReadTransaction, request: Request) -> Answer:
     arn, most = request.get("TableArn"), int(request.get("MaxResults") or TRANSFERS_PAGE)
-    before = _page_start(request.get("NextToken"), "e")
+    before = page_start(request.get("NextToken"), "e")
     owner = None
     if arn is not None:
         # The exports of a deleted table are found by their own ARN only, as on the service.
@@ -76,10 +76,10 @@ def list_exports(txn: ReadTransaction, request: Request) -> Answer:
         if table is None or table.arn != arn:
             return {"ExportSummaries": []}
         owner = table.number
-    found = EXPORTS.all(txn.rows, owner, None, before, most + 1, _listed_since(txn))
+    found = EXPORTS.all(txn.rows, owner, None, before, most + 1, listed_since(txn))
     members = ("ExportArn", "ExportStatus", "ExportType")
     shown = [{name: one[name] for name in members} for one in map(export.described, found[:most])]
-    return {"ExportSummaries": shown, **_next_page(found, most, "e")}
+    return {"ExportSummaries": shown, **next_page(found, most, "e")}
 
 
 @read_verb(
@@ -88,19 +88,19 @@ def list_exports(txn: ReadTransaction, request: Request) -> Answer:
 )
 def list_imports(txn: ReadTransaction, request: Request) -> Answer:
     most = int(request.get("PageSize") or TRANSFERS_PAGE)
-    before = _page_start(request.get("NextToken"), "f")
-    found = IMPORTS.all(txn.rows, None, request.get("TableArn"), before, most + 1, _listed_since(txn))
+    before = page_start(request.get("NextToken"), "f")
+    found = IMPORTS.all(txn.rows, None, request.get("TableArn"), before, most + 1, listed_since(txn))
     members = _IMPORT_SUMMARY.split()
     shown = [{n: one[n] for n in members if n in one} for one in map(import_.described, found[:most])]
-    return {"ImportSummaryList": shown, **_next_page(found, most, "f")}
+    return {"ImportSummaryList": shown, **next_page(found, most, "f")}
 
 
-def _next_page(found: Sequence[Export | Import], most: int, kind: str) -> dict[str, str]:
+def next_page(found: Sequence[Export | Import | BulkOperation], most: int, kind: str) -> dict[str, str]:
     """The token has as many digits as the service's have at least; `kind`, its first, differs between the verbs."""
     return {"NextToken": f"{kind}{found[most - 1].number:0111x}"} if len(found) > most else {}
 
 
-def _page_start(token: str | None, kind: str) -> int | None:
+def page_start(token: str | None, kind: str) -> int | None:
     """The number below which a page begins."""
     if token is None:
         return None

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from tablewright.engine.api import table_definitions as definitions
 from tablewright.engine.api.common_members import FLAG, INDEX_NAME, TABLE_NAME
+from tablewright.engine.api.encryption import requested_key, with_changed_key
 from tablewright.engine.api.operation import write_verb
 from tablewright.engine.api.replica_updates import (
     REPLICA_UPDATES,
@@ -65,6 +66,7 @@ _ALONE = {
     "TableClass": "TableClass modification",
     "DeletionProtectionEnabled": "DeletionProtection modification",
     "WarmThroughput": "WarmThroughput",
+    "SSESpecification": "Server-Side Encryption modification",
 }
 
 
@@ -92,9 +94,10 @@ def update_table(txn: WriteTransaction, request: Request) -> Answer:
             raise invalid_parameter(f"{words} must be the only operation in the request")
     if "ReplicaUpdates" in given:
         return _update_replicas(txn, request)
+    if "SSESpecification" in given:
+        return _update_encryption(txn, request)
     stream = request.get("StreamSpecification")
     definitions.stream_view(stream, definitions.STREAM_CHANGE)
-    definitions.refuse_encryption(request.get("SSESpecification"))
     actions = [_only_action(one) for one in request.get("GlobalSecondaryIndexUpdates") or ()]
     _refuse_twice(actions)
     _refuse_stream_company(request, actions)
@@ -131,6 +134,17 @@ def _update_replicas(txn: WriteTransaction, request: Request) -> Answer:
     txn.save_table(table)
     described = describe(table, txn.rows, "UPDATING")
     return {"TableDescription": shown_at_once(described, kind, asked["RegionName"])}
+
+
+def _update_encryption(txn: WriteTransaction, request: Request) -> Answer:
+    """The table stays ACTIVE; the answer shows the key it had, as being changed."""
+    asked, place = request["SSESpecification"], txn.place
+    requested_key(asked, place)
+    before = settled_table(txn.tables, request)
+    txn.save_table(with_changed_key(before, asked, place))
+    description = describe(before, txn.rows)
+    description["SSEDescription"] = {**description.get("SSEDescription", {}), "Status": "UPDATING"}
+    return {"TableDescription": description}
 
 
 def _refuse_stream_company(request: Request, actions: Sequence[tuple[str, Request]]) -> None:

@@ -1,4 +1,4 @@
-"""Long-running jobs beside the writer: snapshots, restores, exports, imports. One thread runs them, step by step.
+"""Long-running jobs beside the writer: snapshots, restores, exports, imports and bulk loads. One thread, step by step.
 
 A job is a function `(session) -> bool`: it runs one step of the pending work of its kind and returns whether there was
 any. Quick work is done in transactions of the session (session.py); slow work (compression, files, network) between
@@ -18,7 +18,7 @@ from tablewright.engine.background.pacing import PacedSession
 from tablewright.engine.background.session import Session
 from tablewright.engine.errors import fault
 from tablewright.engine.history import restore, snapshots
-from tablewright.engine.transfer import export, import_
+from tablewright.engine.transfer import bulk_put, export, import_
 
 log = logging.getLogger("tablewright.engine")
 
@@ -30,6 +30,7 @@ JOBS: Sequence[Job] = (
     restore.fill_batch,
     export.export_batch,
     import_.import_batch,
+    bulk_put.put_batch,
     export.forget_batch,
 )
 

@@ -60,7 +60,7 @@ class Pacer:
 
 
 class PacedSession:
-    """The session of a job, with pauses. A job's writes are not journaled: a new journal row is a client's write."""
+    """The session of a job, with pauses. A journal row that the job did not write is a client's write."""
 
     def __init__(
         self, session: Session, clock: Callable[[], float] = monotonic, sleep: Callable[[float], None] = sleep
@@ -79,8 +79,13 @@ class PacedSession:
 
     def write(self, fn: Callable[[WriteTransaction], T]) -> T:
         self._rest()
-        result, seq = self.session.write(lambda txn: (fn(txn), txn.position.seq))
-        self._note_journal(seq)
+
+        def work(txn: WriteTransaction) -> tuple[int, T, int]:
+            return txn.position.seq, fn(txn), txn.position.seq
+
+        before, result, after = self.session.write(work)
+        self._note_journal(before)
+        self._seen = after
         return result
 
     def begin(self) -> None:
@@ -97,3 +102,23 @@ class PacedSession:
         if now - self._last_client_write < MEMORY_SECONDS:
             self._sleep(min(now - self._began, LONGEST_SECONDS))
             self._began = self._clock()
+
+
+class UnitRate:
+    """At most so many units per second for one job, by sleeping before its steps."""
+
+    def __init__(
+        self, units: int, clock: Callable[[], float] = monotonic, sleep: Callable[[float], None] = sleep
+    ) -> None:
+        self._units, self._clock, self._sleep = units, clock, sleep
+        self._next = clock()
+
+    def rest(self) -> bool:
+        """Sleep until the next step may begin, LONGEST_SECONDS at most; False if that is not enough."""
+        wait = self._next - self._clock()
+        if wait > 0:
+            self._sleep(min(wait, LONGEST_SECONDS))
+        return wait <= LONGEST_SECONDS
+
+    def spend(self, units: float) -> None:
+        self._next = max(self._next, self._clock()) + units / self._units

@@ -11,7 +11,7 @@ import orjson
 
 from tablewright.engine.api.arguments import known_table, table_name
 from tablewright.engine.api.shapes import Text
-from tablewright.engine.catalog import Catalog, Index, Table, from_json, to_json
+from tablewright.engine.catalog import Catalog, Index, Table, described_encryption, from_json, to_json
 from tablewright.engine.errors import ServiceError, invalid
 from tablewright.engine.history import store
 from tablewright.engine.history.pitr_window import DAY
@@ -144,6 +144,8 @@ def _features(table: Table) -> dict[str, Any]:
             "TimeToLiveStatus": "ENABLED",
             "AttributeName": table.ttl_attribute,
         }
+    if table.encryption is not None:
+        description["SSEDescription"] = described_encryption(table.encryption)
     return description
 
 

@@ -2,7 +2,8 @@
 
 The table is created at once, CREATING, and a job loads the items and index entries, in key order.
 Must hold: the last loaded key commits with the items up to it, so a restart continues after it. As on the service, a
-restore does not bring back tags, TTL, stream, recovery, protection and table class.
+restore brings back the encryption key, but not tags, TTL, stream, recovery, protection, table class, resource policy,
+Kinesis destinations and contributor insights.
 Elsewhere: which state it is (pitr_window.py, backups.py), reading it (time_travel.py), loading (bulk_load.py).
 """
 
@@ -11,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from tablewright.engine.api.encryption import requested_key
 from tablewright.engine.api.shapes import ListOf, Request, Shape
 from tablewright.engine.api.table_definitions import (
     BILLING_MODE,
@@ -24,7 +26,6 @@ from tablewright.engine.api.table_definitions import (
     local_indexes,
     merged_ceilings,
     refuse_clashes,
-    refuse_encryption,
     throughput,
 )
 from tablewright.engine.background.session import Session
@@ -35,7 +36,7 @@ from tablewright.engine.history.bulk_load import create_rows, drop_unloaded, ins
 from tablewright.engine.history.store import StoredItem
 from tablewright.engine.history.time_travel import StateReader, items_as_of, read_step, release
 from tablewright.engine.limits import RESTORES_AT_ONCE
-from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.transaction import EngineContext, WriteTransaction
 
 # Members that both restoring verbs have.
 OVERRIDES: dict[str, Shape] = {
@@ -73,9 +74,8 @@ def refuse_too_many(txn: WriteTransaction) -> None:
         )
 
 
-def definition_from(source: Table, request: Request) -> Table:
+def definition_from(place: EngineContext, source: Table, request: Request) -> Table:
     """The definition of `source` with the request's overrides; name, number and ARN are set by `create`."""
-    refuse_encryption(request.get("SSESpecificationOverride"))
     mode = request.get("BillingModeOverride") or source.billing
     _check_billing(request, mode)
     indexes = [
@@ -88,6 +88,7 @@ def definition_from(source: Table, request: Request) -> Table:
     units = request.get("ProvisionedThroughputOverride")
     same_units = Throughput(source.throughput.read, source.throughput.write)
     asked = ceilings(request.get("OnDemandThroughputOverride"), mode, "table")
+    encryption = request.get("SSESpecificationOverride")
     return Table(
         number=0,
         name="",
@@ -101,6 +102,7 @@ def definition_from(source: Table, request: Request) -> Table:
         billing=mode,
         throughput=Throughput() if mode == "PAY_PER_REQUEST" else throughput(units) if units else same_units,
         on_demand=merged_ceilings(source.on_demand, asked) if mode == "PAY_PER_REQUEST" else None,
+        encryption=source.encryption if encryption is None else requested_key(encryption, place),
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import orjson
 
+from tablewright.engine.api.encryption import MANAGED_ALIAS, key_arn
 from tablewright.engine.api.replica_overrides import with_overrides, without_overrides
 from tablewright.engine.api.time_to_live import disable, enable
 from tablewright.engine.api.update_table import follow_catalog
@@ -121,6 +122,11 @@ def create_replica(txn: WriteTransaction, theirs: Table, group: Group) -> None:
         restored=None,
         recovery_since=None,
         replicas=None,
+        # Encrypted like the source, by the key of this region or by the one in its overrides.
+        encryption=None if theirs.encryption is None else key_arn(MANAGED_ALIAS, place),
+        policies={},
+        destinations=(),
+        insights={},
     )
     table = create_rows(txn, table)
     if theirs.stream_view is not None:

@@ -41,6 +41,8 @@ class Overrides:
     index_reads: Mapping[str, int] = field(default_factory=dict)
     index_on_demand: Mapping[str, int] = field(default_factory=dict)
     scaling: Settings | None = None
+    # The ARN of its KMS key.
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

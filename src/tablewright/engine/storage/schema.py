@@ -7,7 +7,7 @@ Elsewhere: the statements on these tables (rows.py, row_writer.py, and the store
 
 import re
 
-FORMAT = 4
+FORMAT = 5
 # "TbWr": identifies the file as a store of this program.
 APPLICATION = 0x54625772
 
@@ -88,5 +88,15 @@ CREATE TABLE scrubs(id INTEGER PRIMARY KEY AUTOINCREMENT, begun INTEGER NOT NULL
     found BLOB NOT NULL);
 """
 FOURTH = CHECKSUMS + SCRUBS
+# Format 5: bulk loads (transfer/store.py). Tables may have settings that earlier versions do not know (catalog.py).
+BULK_OPERATIONS = """
+CREATE TABLE bulk_operations(id INTEGER PRIMARY KEY AUTOINCREMENT, arn TEXT NOT NULL UNIQUE, owner INTEGER NOT NULL,
+    status TEXT NOT NULL, token TEXT, at INTEGER NOT NULL, closed INTEGER, object TEXT NOT NULL,
+    records INTEGER NOT NULL, size INTEGER NOT NULL, processed INTEGER NOT NULL, errors INTEGER NOT NULL,
+    usage BLOB NOT NULL, body BLOB NOT NULL);
+CREATE TABLE bulk_errors(operation INTEGER NOT NULL, number INTEGER NOT NULL, object TEXT NOT NULL,
+    item INTEGER NOT NULL, message TEXT NOT NULL, PRIMARY KEY(operation, number)) WITHOUT ROWID;
+"""
+FIFTH = BULK_OPERATIONS
 # The names of these tables; all others belong to tables of users.
-TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", THIRD + FOURTH))
+TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", THIRD + FOURTH + FIFTH))

@@ -361,8 +361,8 @@ def _prepare(connection: apsw.Connection, file: str) -> None:
         raise NotAStore(
             f"{file} has format {version}; this program knows formats up to {FORMAT}: use a newer one"
         )
-    elif version == 3:
-        _in_one_transaction(connection, _upgrade_from_3)
+    elif version in _UPGRADES:
+        _in_one_transaction(connection, _UPGRADES[version])
     elif version < FORMAT:
         raise NotAStore(f"{file} has format {version}, of a version that was never released")
 
@@ -380,7 +380,7 @@ def _in_one_transaction(connection: apsw.Connection, work: Callable[[apsw.Connec
 
 
 def _create(connection: apsw.Connection) -> None:
-    connection.execute(schema.THIRD + schema.FOURTH)
+    connection.execute(schema.THIRD + schema.FOURTH + schema.FIFTH)
     connection.execute(f"PRAGMA application_id = {schema.APPLICATION}")
 
 
@@ -390,6 +390,15 @@ def _upgrade_from_3(connection: apsw.Connection) -> None:
     for (name,) in list(connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")):
         if re.fullmatch(r"t\d+", name):
             connection.execute(f"ALTER TABLE {name} ADD COLUMN sum INTEGER")
+    _upgrade_from_4(connection)
+
+
+def _upgrade_from_4(connection: apsw.Connection) -> None:
+    """Format 4 had no bulk loads."""
+    connection.execute(schema.FIFTH)
+
+
+_UPGRADES = {3: _upgrade_from_3, 4: _upgrade_from_4}
 
 
 def exists(path: str | Path) -> bool:

@@ -19,9 +19,10 @@ from tablewright.engine.storage.rows import DamagedRow
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.engine.transfer import export_format, store
 from tablewright.engine.transfer.buckets import Bucket, Buckets, BucketUnusable
+from tablewright.engine.transfer.export_filter import filter_of
 from tablewright.engine.transfer.export_format import FILES, STARTED, SUMMARY, DataFile, home
 from tablewright.engine.transfer.export_lines import END, LineReader, lines_of, pin_name
-from tablewright.engine.transfer.store import COMPLETED, EXPORTS, FAILED, IMPORTS, Export
+from tablewright.engine.transfer.store import BULK_OPERATIONS, COMPLETED, EXPORTS, FAILED, IMPORTS, Export
 
 MEMORY = "exports"
 
@@ -49,6 +50,7 @@ class ExportJob(NamedTuple):
     export: Export
     description: dict[str, Any]
     keys: list[str]
+    only: dict[str, Any] | None
     files: int
     buckets: Buckets
     now: int
@@ -89,11 +91,12 @@ def export_batch(session: Session) -> bool:
 
 
 def forget_batch(session: Session) -> bool:
-    """A job: delete the records of exports and imports that ended ninety days ago; False when there are none."""
+    """A job: delete the records of transfers that ended ninety days ago; False when there are none."""
     before = session.read(lambda txn: txn.now_us()) - TRANSFERS_DAYS * DAY
-    if not session.read(lambda txn: any(one.has_older_than(txn.rows, before) for one in (EXPORTS, IMPORTS))):
+    kinds = (EXPORTS, IMPORTS, BULK_OPERATIONS)
+    if not session.read(lambda txn: any(one.has_older_than(txn.rows, before) for one in kinds)):
         return False
-    session.write(lambda txn: [one.forget(txn.rows, before) for one in (EXPORTS, IMPORTS)])
+    session.write(lambda txn: [one.forget(txn.rows, before) for one in kinds])
     return True
 
 
@@ -105,7 +108,7 @@ def _next_job(txn: ReadTransaction) -> ExportJob | None:
     assert buckets is not None, "an engine without buckets takes no exports"
     body = orjson.loads(export.body)
     files = len(store.export_files(txn.rows, export.number))
-    return ExportJob(export, body["told"], body["keys"], files, buckets, txn.now_us())
+    return ExportJob(export, body["told"], body["keys"], body.get("only"), files, buckets, txn.now_us())
 
 
 def _write_file(session: Session, plan: ExportJob) -> None:
@@ -114,11 +117,12 @@ def _write_file(session: Session, plan: ExportJob) -> None:
         plan.put(home(plan.prefix, plan.id) + STARTED, b"")
     held: LineReader | None = session.memory.get(MEMORY)
     if held is None or (held.number, held.done) != (export.number, export.done):
-        held = session.memory[MEMORY] = lines_of(session, export, plan.description, plan.keys)
+        only = filter_of(plan.only)
+        held = session.memory[MEMORY] = lines_of(session, export, plan.description, plan.keys, only)
     lines, size = held.take()
     done = held.done
-    if not lines and done == END and number:
-        session.write(lambda txn: store.set_export_done(txn.rows, export.number, END))
+    if not lines and (number or done != END):
+        session.write(lambda txn: store.set_export_done(txn.rows, export.number, done))
         return
     body = export_format.compressed(lines)
     key = export_format.data_key(plan.prefix, plan.id, plan.description["ExportType"], number)

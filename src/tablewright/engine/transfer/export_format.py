@@ -12,7 +12,7 @@ is overwritten.
 
 import gzip
 from base64 import b32encode, b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, md5
@@ -72,11 +72,16 @@ def item_line(item: bytes) -> bytes:
 
 
 def change_line(
-    names: Sequence[str], at: int, old: bytes | None, new: bytes | None, view: str
+    names: Sequence[str],
+    at: int,
+    old: bytes | None,
+    new: bytes | None,
+    view: str,
+    shown: Callable[[bytes], bytes],
 ) -> bytes | None:
     """The line of an incremental export for a key: the images before and after, and when it was last written.
 
-    None for a key that did not exist before and does not exist after.
+    None for a key that did not exist before and does not exist after. `shown` has the attributes to be exported.
     """
     item = new or old
     if item is None:
@@ -87,9 +92,9 @@ def change_line(
         "Keys": {name: parsed[name] for name in names},
     }
     if old is not None and view == NEW_AND_OLD:
-        line["OldImage"] = orjson.Fragment(old)
+        line["OldImage"] = orjson.Fragment(shown(old))
     if new is not None:
-        line["NewImage"] = orjson.Fragment(new)
+        line["NewImage"] = orjson.Fragment(shown(new))
     return orjson.dumps(line) + b"\n"
 
 

@@ -3,10 +3,10 @@
 Must hold: the items of a page commit with the position after it, so each record counts once however often the import is
 interrupted. The table is CREATING until the last page; an item that PutItem would refuse is counted and reported, never
 stored. Of two items with the same key the later one wins.
-Elsewhere: parsing objects (import_formats.py), the request (api/imports.py).
+Elsewhere: opening and parsing objects (input_objects.py, import_formats.py), the request (api/imports.py).
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import orjson
@@ -23,18 +23,22 @@ from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.engine.transfer import store
 from tablewright.engine.transfer.buckets import Bucket, Buckets, BucketUnusable
 from tablewright.engine.transfer.export import transfer_id
-from tablewright.engine.transfer.import_formats import CSV, ImportFormat, ObjectReader, RecordPage
+from tablewright.engine.transfer.import_formats import CSV, ImportFormat, RecordPage
+from tablewright.engine.transfer.input_objects import (
+    ALL,
+    REPORTS,
+    Input,
+    OpenObject,
+    close_object,
+    opened,
+)
 from tablewright.engine.transfer.store import COMPLETED, FAILED, IMPORTS, FailedRecord, Import
 from tablewright.values import BadValue, Item, WrongJson, admit_item
 
 PAGE_BYTES = 256 * 1024
 # Failed records that are reported one by one; beyond that they are only counted.
 REPORTED_ERRORS = 1000
-# The value of `records` for an object that was read to its end.
-ALL = -1
 MEMORY = "imports"
-# The prefix of the reports of imports in their bucket; nothing is imported from there.
-REPORTS = "aws-dynamodb/imports/"
 NOT_ALL_IMPORTED = (
     "Some of the items failed validation checks and were not imported. "
     "Please check CloudWatch error logs for more details."
@@ -89,19 +93,9 @@ class ImportJob(NamedTuple):
             self.table.types if self.description["InputFormat"] == CSV else {},
         )
 
-
-@dataclass(slots=True)
-class OpenObject:
-    """The object that an import is reading, and the keys of the next ones. Only saves work."""
-
-    number: int
-    key: str
-    source: ObjectReader
-    records: int
-    ahead: list[str] = field(default_factory=list)
-
-    def close(self) -> None:
-        self.source.close()
+    @property
+    def input(self) -> Input:
+        return Input(MEMORY, self.job.number, self.buckets, self.bucket, self.prefix, self.format)
 
 
 def import_batch(session: Session) -> bool:
@@ -110,17 +104,17 @@ def import_batch(session: Session) -> bool:
     if plan is None:
         return False
     try:
-        opened = _opened(session, plan)
-        if opened is None:
+        found = opened(session, plan.input, plan.job.object, plan.job.records)
+        if found is None:
             _finish(session, plan)
         else:
-            _take_page(session, plan, opened)
+            _take_page(session, plan, found)
     except BucketUnusable as trouble:
-        _close_object(session)
+        close_object(session, MEMORY)
         reason = trouble.as_failure()
         session.write(lambda txn: _fail(txn, plan, reason))
     except BaseException:
-        _close_object(session)
+        close_object(session, MEMORY)
         raise
     return True
 
@@ -135,60 +129,22 @@ def _next_job(txn: ReadTransaction) -> ImportJob | None:
     return ImportJob(job, orjson.loads(job.body)["told"], table, buckets, txn.now_us())
 
 
-def _opened(session: Session, plan: ImportJob) -> OpenObject | None:
-    """The object to continue with, at its position; None when all have been read."""
-    job = plan.job
-    held: OpenObject | None = session.memory.get(MEMORY)
-    is_current = held is not None and (held.number, held.key) == (job.number, job.object)
-    ahead = held.ahead if held is not None and is_current else []
-    if job.object and job.records != ALL:
-        if held is not None and is_current and held.records == job.records:
-            return held
-        _close_object(session)
-        return _open(session, plan, job.object, job.records, ahead)
-    _close_object(session)
-    ahead = ahead or _keys(plan, job.object)
-    return _open(session, plan, ahead[0], 0, ahead[1:]) if ahead else None
-
-
-def _keys(plan: ImportJob, after: str) -> list[str]:
-    while found := plan.buckets.keys(plan.bucket, plan.prefix, after):
-        ours = [key for key in found if not key.startswith(REPORTS)]
-        if ours:
-            return ours
-        after = found[-1]
-    return []
-
-
-def _open(session: Session, plan: ImportJob, key: str, records: int, ahead: list[str]) -> OpenObject:
-    stream = plan.buckets.open(plan.bucket, key)
-    made = OpenObject(plan.job.number, key, ObjectReader(stream, plan.format, records), records, ahead)
-    session.memory[MEMORY] = made
-    return made
-
-
-def _close_object(session: Session) -> None:
-    held: OpenObject | None = session.memory.pop(MEMORY, None)
-    if held is not None:
-        held.close()
-
-
-def _take_page(session: Session, plan: ImportJob, opened: OpenObject) -> None:
-    job, page = plan.job, opened.source.page(step_of(plan.table), PAGE_BYTES)
-    items, mistakes = _validated(plan.table, opened.key, page)
-    records = ALL if page.is_last else opened.records + page.records
+def _take_page(session: Session, plan: ImportJob, reading: OpenObject) -> None:
+    job, page = plan.job, reading.source.page(step_of(plan.table), PAGE_BYTES)
+    items, mistakes = _validated(plan.table, reading.key, page)
+    records = ALL if page.is_last else reading.records + page.records
 
     def take(txn: WriteTransaction) -> None:
         upsert_items(txn, numbered(txn.tables, job.owner), items)
         counts = len(items), len(mistakes)
-        store.add_import_progress(txn.rows, job.number, opened.key, records, page.size, *counts)
+        store.add_import_progress(txn.rows, job.number, reading.key, records, page.size, *counts)
         reported = mistakes[: max(0, REPORTED_ERRORS - job.errors)]
         store.add_import_errors(txn.rows, job.number, job.errors, reported)
 
     session.write(take)
-    opened.records = records
+    reading.records = records
     if page.is_last:
-        opened.close()
+        reading.close()
 
 
 def _validated(table: Table, key: str, page: RecordPage) -> tuple[list[StoredItem], list[FailedRecord]]:
@@ -196,7 +152,7 @@ def _validated(table: Table, key: str, page: RecordPage) -> tuple[list[StoredIte
     items: list[StoredItem] = []
     mistakes: list[FailedRecord] = []
     for place, item, error in page.parsed:
-        stored = error or "" if item is None else _admitted(table, item)
+        stored = error or "" if item is None else admitted(table, item)
         if isinstance(stored, str):
             mistakes.append(FailedRecord(key, place, stored))
         else:
@@ -206,11 +162,11 @@ def _validated(table: Table, key: str, page: RecordPage) -> tuple[list[StoredIte
 
 def refusal_of(table: Table, item: Item) -> str | None:
     """Why a table would refuse an item; None if it accepts it."""
-    stored = _admitted(table, item)
+    stored = admitted(table, item)
     return stored if isinstance(stored, str) else None
 
 
-def _admitted(table: Table, item: Item) -> StoredItem | str:
+def admitted(table: Table, item: Item) -> StoredItem | str:
     """An item as PutItem would store it, or why it would be refused."""
     try:
         canonical, size = admit_item(item)

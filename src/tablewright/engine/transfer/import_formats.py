@@ -215,6 +215,8 @@ def _item_of(line: bytes) -> tuple[Item | None, str | None]:
     item = parsed.get("Item") if isinstance(parsed, dict) else None
     if not isinstance(item, dict):
         return None, 'the line has no item: a line of DynamoDB JSON is {"Item": {...}}'
+    if "ConditionExpression" in parsed:
+        return None, "the line has a condition, which this engine does not evaluate"
     return item, None
 
 

@@ -1,7 +1,7 @@
-"""SQL of exports and imports: their records, an export's files, an import's failed records.
+"""SQL of exports, imports and bulk loads: their records, an export's files, failed records of the others.
 
 `body` is JSON with the description of the request (under "told"); the columns are what changes.
-Elsewhere: the jobs (export.py, import_.py).
+Elsewhere: the jobs (export.py, import_.py, bulk_put.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +15,7 @@ from tablewright.engine.storage.rows import RowReader, SqlValue
 from tablewright.engine.transfer.export_format import DataFile
 
 IN_PROGRESS, COMPLETED, FAILED = "IN_PROGRESS", "COMPLETED", "FAILED"
+COMPLETED_WITH_ERRORS, CANCELLING, CANCELLED = "COMPLETED_WITH_ERRORS", "CANCELLING", "CANCELLED"
 
 
 class Export(NamedTuple):
@@ -57,6 +58,28 @@ class Import(NamedTuple):
     body: bytes
 
 
+class BulkOperation(NamedTuple):
+    """A bulk load into an existing table, read like an import.
+
+    `usage` is JSON: the bytes it has written to the table (the key "") and to each index.
+    """
+
+    number: int
+    arn: str
+    owner: int
+    status: str
+    token: str | None
+    at: int
+    closed: int | None
+    object: str
+    records: int
+    size: int
+    processed: int
+    errors: int
+    usage: bytes
+    body: bytes
+
+
 class FailedRecord(NamedTuple):
     """A record that was not imported, with the reason."""
 
@@ -65,10 +88,10 @@ class FailedRecord(NamedTuple):
     message: str
 
 
-Record = TypeVar("Record", Export, Import)
+Record = TypeVar("Record", Export, Import, BulkOperation)
 
 
-# --- records of both kinds ---
+# --- records of all kinds ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +105,8 @@ class Records(Generic[Record]):
     of: str
     # The first values of the columns of its kind.
     fresh: Mapping[str, int | str | bytes]
+    # The statuses of a record that has not ended.
+    open: tuple[str, str] = (IN_PROGRESS, IN_PROGRESS)
 
     def add(
         self, rows: RowWriter, arn: str, owner: int, token: str | None, at: int, body: bytes, **own: int
@@ -109,11 +134,11 @@ class Records(Generic[Record]):
 
     def next(self, rows: RowReader) -> Record | None:
         """The oldest record in progress."""
-        return self._one(rows, "status = ?", IN_PROGRESS, order="id")
+        return self._one(rows, "status IN (?, ?)", *self.open, order="id")
 
     def under_way(self, rows: RowReader) -> int:
-        sql = f"SELECT count(*) FROM {self.name} WHERE status = ?"
-        ((count,),) = rows.execute(sql, (IN_PROGRESS,))
+        sql = f"SELECT count(*) FROM {self.name} WHERE status IN (?, ?)"
+        ((count,),) = rows.execute(sql, self.open)
         return int(count)
 
     def all(
@@ -173,10 +198,18 @@ IMPORTS = Records(
     "import",
     {"object": "", "records": 0, "size": 0, "processed": 0, "imported": 0, "errors": 0},
 )
+BULK_OPERATIONS = Records(
+    "bulk_operations",
+    BulkOperation,
+    "bulk_errors",
+    "operation",
+    {"object": "", "records": 0, "size": 0, "processed": 0, "errors": 0, "usage": b"{}"},
+    (IN_PROGRESS, CANCELLING),
+)
 
 
-def described(record: Export | Import, kind: str) -> dict[str, Any]:
-    """The members that the descriptions of exports and of imports have; `kind` is Export or Import."""
+def described(record: Export | Import | BulkOperation, kind: str) -> dict[str, Any]:
+    """The members that all descriptions have; `kind` is Export, Import or BulkOperation."""
     description = {**orjson.loads(record.body)["told"], f"{kind}Status": record.status}
     times = {"StartTime": record.at, "EndTime": record.closed}
     return description | {name: at // 1000 / 1000 for name, at in times.items() if at is not None}
@@ -226,4 +259,27 @@ def add_import_errors(rows: RowWriter, number: int, first: int, mistakes: Iterab
 
 def import_errors(rows: RowReader, number: int) -> list[FailedRecord]:
     sql = "SELECT object, item, message FROM import_errors WHERE import = ? ORDER BY number"
+    return rows.select(FailedRecord, sql, number)
+
+
+# --- a bulk load's progress, and its failed records ---
+
+
+def add_bulk_progress(rows: RowWriter, operation: BulkOperation, mistakes: Iterable[FailedRecord]) -> None:
+    """Store how far the operation has come, and failed records to be reported."""
+    number, first = operation.number, len(bulk_errors(rows, operation.number))
+    names = ("object", "records", "size", "processed", "errors", "usage")
+    rows.set_columns("bulk_operations", number, **{name: getattr(operation, name) for name in names})
+    rows.connection.executemany(
+        "INSERT INTO bulk_errors(operation, number, object, item, message) VALUES(?, ?, ?, ?, ?)",
+        [(number, place, *error) for place, error in enumerate(mistakes, first)],
+    )
+
+
+def cancel(rows: RowWriter, number: int) -> None:
+    rows.set_columns("bulk_operations", number, status=CANCELLING)
+
+
+def bulk_errors(rows: RowReader, number: int) -> list[FailedRecord]:
+    sql = "SELECT object, item, message FROM bulk_errors WHERE operation = ? ORDER BY number"
     return rows.select(FailedRecord, sql, number)

@@ -1,4 +1,4 @@
-"""Invariants of the records of exports and imports; each violated one is a sentence."""
+"""Invariants of the records of exports, imports and bulk loads; each violated one is a sentence."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,7 +11,20 @@ from tablewright.engine.storage.rows import RowReader
 from tablewright.engine.transfer import store as transfer_store
 from tablewright.engine.transfer.export_format import FULL, INCREMENTAL
 from tablewright.engine.transfer.export_lines import END, pin_name
-from tablewright.engine.transfer.store import COMPLETED, EXPORTS, FAILED, IMPORTS, IN_PROGRESS, Export, Import
+from tablewright.engine.transfer.store import (
+    BULK_OPERATIONS,
+    CANCELLED,
+    CANCELLING,
+    COMPLETED,
+    COMPLETED_WITH_ERRORS,
+    EXPORTS,
+    FAILED,
+    IMPORTS,
+    IN_PROGRESS,
+    BulkOperation,
+    Export,
+    Import,
+)
 
 STATUSES = (IN_PROGRESS, COMPLETED, FAILED)
 # Members that the description of each kind has, beside its ARN and those of its table.
@@ -31,6 +44,10 @@ def wrong_transfers(rows: RowReader, tables: Sequence[Table]) -> Iterator[str]:
         yield from (f"export {export.arn}: {wrong}" for wrong in _wrong_export(rows, export))
     for job in IMPORTS.all(rows):
         yield from (f"import {job.arn}: {wrong}" for wrong in _wrong_import(rows, job, tables))
+    for number in BULK_OPERATIONS.orphans(rows):
+        yield f"bulk loads: there are failed records of load {number}, which does not exist"
+    for load in BULK_OPERATIONS.all(rows):
+        yield from (f"bulk load {load.arn}: {wrong}" for wrong in _wrong_load(rows, load))
     filling = {job.owner for job in IMPORTS.all(rows) if job.status == IN_PROGRESS}
     for table in tables:
         # A restored table has `restored`; a replica is copied, without `is_filled`.
@@ -84,3 +101,22 @@ def _wrong_import(rows: RowReader, job: Import, tables: Sequence[Table]) -> Iter
     table = next((table for table in tables if table.number == job.owner), None)
     if job.status == IN_PROGRESS and (table is None or table.status != "CREATING"):
         yield "it is in progress, and its table is not CREATING"
+
+
+def _wrong_load(rows: RowReader, load: BulkOperation) -> Iterator[str]:
+    description = orjson.loads(load.body)["told"]
+    has_ended = load.status not in (IN_PROGRESS, CANCELLING)
+    if has_ended and load.status not in (COMPLETED, COMPLETED_WITH_ERRORS, CANCELLED, FAILED):
+        yield f"its status is {load.status}"
+    if has_ended != (load.closed is not None):
+        yield f"it is {load.status} and has an end, or has ended without one"
+    if (load.status in (CANCELLED, FAILED)) != ("FailureCode" in description):
+        yield f"it is {load.status} and has a reason for ending, or ended early without a reason"
+    if load.errors > load.processed:
+        yield f"it processed {load.processed} items and refused {load.errors}"
+    if load.status in (COMPLETED, COMPLETED_WITH_ERRORS) and (load.errors > 0) != (load.status != COMPLETED):
+        yield f"it is {load.status} with {load.errors} errors"
+    if len(transfer_store.bulk_errors(rows, load.number)) > load.errors:
+        yield "it reports more failed records than it counted"
+    if description.get("BulkOperationArn") != load.arn:
+        yield "its description has another ARN"
