@@ -85,7 +85,7 @@ def query(txn: ReadTransaction, request: Request) -> Answer:
     refuse_nested_keys(
         table, request, lambda: (*(paths_in(keep) if keep is not None else ()), *(paths or ()))
     )
-    index = find_index(table, request)
+    index = find_index(table, request, "Query")
     schema = table.schema if index is None else index.schema
     plan = plan_keys(tests, schema.hash, schema.range, table.types)
     _refuse_key_filter(schema, keep)
@@ -174,7 +174,7 @@ def scan(txn: ReadTransaction, request: Request) -> Answer:
     refuse_nested_keys(
         table, request, lambda: (*(paths_in(keep) if keep is not None else ()), *(paths or ()))
     )
-    index = find_index(table, request)
+    index = find_index(table, request, "Scan")
     view = view_of(table, index, request, keep, paths)
     start = start_key(table, index, request)
     if start is not None:
