@@ -14,11 +14,10 @@ from operator import mul
 from struct import Struct
 
 from tablewright.values import Value
+from tablewright.values.float32 import MOST, rounded, text_of
 
-MOST = 3.4028234663852886e38  # the largest 32-bit float
 # Half a unit in the last place of a cosine: what is less than this is rounding of the division.
 _NOISE = 1e-15
-_ONE = Struct("<f")
 
 
 class NotAVector(ValueError):
@@ -44,7 +43,7 @@ def pack(elements: Sequence[Value]) -> bytes:
 
 def _fits(element: Value) -> bool:
     try:
-        _ONE.pack(float(element["N"]))
+        rounded(float(element["N"]))
     except (KeyError, OverflowError):
         return False
     return True
@@ -56,20 +55,7 @@ def unpack(vector: bytes) -> tuple[float, ...]:
 
 def as_list(vector: bytes) -> Value:
     """The vector as an attribute: each number in the fewest digits that give the same 32-bit float."""
-    return {"L": [{"N": _digits(number)} for number in unpack(vector)]}
-
-
-def _digits(number: float) -> str:
-    for precision in range(1, 10):
-        text = f"{number:.{precision}g}"
-        if abs(float(text)) <= MOST and _rounded(float(text)) == number:
-            break
-    return repr(float(text))
-
-
-def _rounded(number: float) -> float:
-    """The nearest 32-bit float."""
-    return float(_ONE.unpack(_ONE.pack(number))[0])
+    return {"L": [{"N": text_of(number)} for number in unpack(vector)]}
 
 
 def squared(vector: bytes) -> float:
@@ -86,7 +72,7 @@ def score(distance: str, one: Sequence[float], other: Sequence[float], squares: 
         value = fsum(map(mul, one, other))
     else:
         value = _cosine_distance(fsum(map(mul, one, other)), squares)
-    return _rounded(min(max(value, -MOST), MOST))
+    return rounded(min(max(value, -MOST), MOST))
 
 
 def _cosine_distance(dot: float, squares: float) -> float:

@@ -15,7 +15,8 @@ from math import fsum, isfinite, sqrt
 from operator import attrgetter, mul
 from typing import Any, NamedTuple, TypeAlias
 
-from tablewright.engine.vectors.scores import MOST, layout, score, squared, unpack
+from tablewright.engine.vectors.scores import layout, score, squared, unpack
+from tablewright.values.float32 import MOST
 
 # A row of the index: key, row number, size, square of the length, checksum, vector.
 IndexRow: TypeAlias = tuple[bytes, int, int, float, int, bytes]
