@@ -60,6 +60,31 @@ def test_a_table_is_described_with_everything_that_is_set_on_it(place: list[str]
     assert indexes.splitlines()[1].split()[:2] == ["by-age", "global"]
 
 
+def test_a_vector_index_is_described_with_the_others(tmp_path: Path) -> None:
+    index = {
+        "IndexName": "near",
+        "VectorAttribute": {"AttributeName": "v"},
+        "Projection": {"ProjectionType": "ALL"},
+        "Dimensions": 3,
+        "DistanceFunction": "COSINE",
+        "SearchSchema": [{"AttributeName": "owner", "SearchSchemaElementType": "HASH"}],
+    }
+    names = ("owner", "name")
+    with Engine.open(tmp_path / "one") as engine:
+        engine.call(
+            "CreateTable",
+            {
+                "TableName": "pets",
+                "BillingMode": "PAY_PER_REQUEST",
+                "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in names],
+                "KeySchema": [{"AttributeName": "name", "KeyType": "HASH"}],
+                "VectorIndexes": [index],
+            },
+        )
+    shown = here("db", "describe", "pets", "--data", str(tmp_path / "one")).out
+    assert "v (3, COSINE), owner (hash)" in shown
+
+
 def test_a_table_described_as_json_is_in_the_services_words(place: list[str]) -> None:
     found = json.loads(here("db", "describe", "pets", *place, "--json").out)
     assert found["Table"]["TableName"] == "pets"

@@ -225,7 +225,6 @@ def test_going_on_demand_takes_no_throughput(refused: Refused, new_table: NewTab
         {"MultiRegionConsistency": "STRONG"},
         {"GlobalTableWitnessUpdates": [{"Create": {"RegionName": "eu-west-1"}}]},
         {"GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES"},
-        {"VectorIndexUpdates": [{"Delete": {"IndexName": "vec"}}]},
     ],
     ids=lambda members: next(iter(members)),
 )

@@ -323,7 +323,7 @@ CP_64 = {
         {"as_of": "2025-01", "source": "CP-64", "figures": {
             "read": "0.25", "write": "1.25", "replicated_write": "1.25", "read_hour": "1", "write_hour": "1",
             "replicated_write_hour": "1", "storage": "0.25", "recovery": "0.2", "backup": "0.1",
-            "stream_read": "0.02",
+            "stream_read": "0.02", "vector_write": "0.52", "vector_search": "0.002",
         }}
     ]
 }  # fmt: skip

@@ -16,7 +16,7 @@ from tests.properties.plain import Item, Value
 from tests.properties.strategies import ITEMS, VALUES, decimals, spelled
 
 from tablewright.values import admit, admit_item, compare, item_size, key_part, key_prefix, size_of
-from tablewright.values.numbers import BadNumber, add, canonical, sort_key, stored_size, subtract
+from tablewright.values.numbers import BadNumber, add, canonical, sort_key, stored_size, subtract, weigh
 
 # Numbers that share their first digits, which random ones never do.
 ALIKE = st.tuples(st.sampled_from(["", "-"]), st.text("019", max_size=5), st.text("019", max_size=5)).map(
@@ -154,3 +154,18 @@ def test_an_item_weighs_its_names_and_its_values(item: Item) -> None:
     admitted, weight = admit_item(item)
     assert admitted == plain.settled_item(item)
     assert weight == plain.item_size(item) == item_size(admitted)
+
+
+@given(
+    whole=st.integers(0, 10**20),
+    fraction=st.from_regex(r"[0-9]{0,20}[1-9]", fullmatch=True),
+    sign=st.sampled_from(("", "-")),
+)
+def test_a_fraction_has_one_spelling_and_one_weight_however_it_is_written(
+    whole: int, fraction: str, sign: str
+) -> None:
+    text = f"{sign}{whole}.{fraction}"
+    if len((str(whole) + fraction).strip("0")) <= 38:
+        # With an idle zero, or an exponent, it goes another way through the check.
+        assert weigh(text) == weigh(f"{text}0") == weigh(f"{text}E0") == weigh(f"{sign}0{whole}.{fraction}")
+        assert Decimal(weigh(text)[0]) == Decimal(text)

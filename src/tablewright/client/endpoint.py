@@ -61,6 +61,15 @@ def streams_endpoint(endpoint: Endpoint) -> Endpoint:
     return replace(endpoint, host=host, authority=endpoint.authority.replace(endpoint.host, host))
 
 
+def search_endpoint(endpoint: Endpoint) -> Endpoint:
+    """Where SearchVectors goes: on Amazon to a host of its own, everywhere else to the same one."""
+    found = _AMAZON.fullmatch(endpoint.host)
+    if found is None:
+        return endpoint
+    host = f"search-{found['name'] or 'dynamodb'}.{found['region']}.{found['suffix']}"
+    return replace(endpoint, host=host, authority=endpoint.authority.replace(endpoint.host, host))
+
+
 def _flaw(scheme: str, netloc: str, host: str | None, path: str) -> str:
     if scheme not in _PORTS:
         return "it begins with neither http:// nor https://"

@@ -7,7 +7,8 @@ Retried: transient refusals, responses with a wrong CRC-32, and lost connections
 write whose response was lost may therefore be carried out twice: a bare `ADD` counts double, a condition fails because
 of our own first write. Where that matters, use a transaction (each gets a ClientRequestToken, so repeating it is
 harmless), or read again after `CallRefused.follows_lost_answer` or `NoAnswer.may_have_been_carried_out`.
-The four verbs of DynamoDB Streams are sent under that service's name and, on Amazon, to its own host.
+The four verbs of DynamoDB Streams are sent under that service's name and, on Amazon, to its own host. SearchVectors
+has a host of its own there, too.
 Must hold: an invalid request is never retried; no call takes longer than `Timeouts.total`; each attempt is signed.
 Not supported: proxies, redirects, compressed responses, HTTP/2.
 Elsewhere: sockets (connection_pool.py), bytes (http_response.py), signatures (signing.py), botocore (aws_config.py).
@@ -29,7 +30,7 @@ from tablewright.client.call import (
     json_of,
 )
 from tablewright.client.connection_pool import ConnectionPool, ExchangeFailed, Timeouts
-from tablewright.client.endpoint import Endpoint, endpoint_of, streams_endpoint
+from tablewright.client.endpoint import Endpoint, endpoint_of, search_endpoint, streams_endpoint
 from tablewright.client.http_response import ChecksumMismatch, result_of
 from tablewright.client.retries import Retries
 from tablewright.client.signing import Credentials, checked_region, signed_request
@@ -80,6 +81,11 @@ class HttpCall:
         streams = streams_endpoint(parsed)
         pool = pool if streams == parsed else ConnectionPool(streams, self._timeouts, pool_size, tls)
         self._streams = _Service(_STREAMS, streams, pool)
+        search = search_endpoint(parsed)
+        pool = (
+            self._tables.pool if search == parsed else ConnectionPool(search, self._timeouts, pool_size, tls)
+        )
+        self._search = _Service(_TABLES, search, pool)
 
     @classmethod
     def resolve(
@@ -96,6 +102,8 @@ class HttpCall:
             request = {**request, "ClientRequestToken": self._world.new_id()}
         body = json_of(verb, request)
         service = self._streams if verb in STREAM_VERBS else self._tables
+        if verb == "SearchVectors":
+            service = self._search
         deadline = time.monotonic() + self._timeouts.total
         tried, in_doubt, was_stale = 0, False, False
         while True:
@@ -146,6 +154,7 @@ class HttpCall:
         """Close idle connections now, those in use when their call ends."""
         self._tables.pool.close()
         self._streams.pool.close()
+        self._search.pool.close()
 
     def __enter__(self) -> Self:
         return self

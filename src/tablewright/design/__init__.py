@@ -29,6 +29,7 @@ from tablewright.design.errors import (
     NotStorable,
     StateNeedsAMove,
     UnknownField,
+    VectorMisfit,
 )
 from tablewright.design.key_codecs import normalised
 from tablewright.design.paths import absent, begins_with, contains, exists, one_of, size
@@ -58,13 +59,15 @@ from tablewright.design.traits import (
     States,
     Unique,
 )
+from tablewright.design.vectors import Search, SearchPattern, SearchPlan, VectorIndex
 
 __all__ = [
     "Alarm", "Backups", "Budget", "Copy", "Data", "Design", "DesignClosed", "DesignMistake", "DesignRefused",
     "DesignTable", "Entity", "EntitySpec", "Environment", "Expires", "FieldIsFixed", "Finding", "Get",
     "GetPattern", "Index", "IndexKeyNeedsTheItem", "KeyPartUnusable", "KeyTextUnusable", "Keys", "Load",
     "MoveNotAllowed", "NotAPath", "NotStorable", "ObjectBucket", "OnDemand", "Pattern", "Plan", "Provisioned", "Query",
-    "Readable", "Refresh", "Retention", "Schema", "Slot", "SoftDelete", "StateNeedsAMove", "States", "Step",
-    "Table", "Unique", "UnknownField", "Write", "above", "absent", "at_least", "at_most", "begins",
-    "begins_with", "below", "between", "contains", "equals", "exists", "normalised", "one_of", "size",
+    "Readable", "Refresh", "Retention", "Schema", "Search", "SearchPattern", "SearchPlan", "Slot",
+    "SoftDelete", "StateNeedsAMove", "States", "Step", "Table", "Unique", "UnknownField", "VectorIndex",
+    "VectorMisfit", "Write", "above", "absent", "at_least", "at_most", "begins", "begins_with", "below",
+    "between", "contains", "equals", "exists", "normalised", "one_of", "size",
 ]  # fmt: skip

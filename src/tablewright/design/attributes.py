@@ -22,7 +22,7 @@ from pydantic import BaseModel, JsonValue
 
 from tablewright.design.errors import NotStorable
 from tablewright.design.key_codecs import milliseconds, utc
-from tablewright.values import Item, Value
+from tablewright.values import Item, Value, float32
 
 Encode: TypeAlias = Callable[[Any], Value | None]
 Decode: TypeAlias = Callable[[Value], Any]
@@ -170,6 +170,8 @@ def kind_of(annotation: Any, where: str, above: tuple[type, ...] = ()) -> Attrib
     if origin in (list, tuple, Sequence):
         if origin is tuple and (len(inside) != 2 or inside[1] is not Ellipsis):
             raise NotStorable(where, "a tuple of fixed length is not storable", "use list[T] or a model")
+        if origin is tuple and inside[0] is float:
+            return VECTOR
         return _list_kind(inside[0], where, above)
     if origin in (set, frozenset):
         return _set_kind(inside[0], where)
@@ -178,6 +180,16 @@ def kind_of(annotation: Any, where: str, above: tuple[type, ...] = ()) -> Attrib
     raise NotStorable(
         where, f"the type {annotation} is not storable", "use one type, or a model with a tag field"
     )
+
+
+def _encode_vector(values: Any) -> Value:
+    return {"L": [{"N": float32.text_of(float32.rounded(number))} for number in values]}
+
+
+# `tuple[float, ...]`: a vector, of 32-bit floats. Other numbers are Decimal or int.
+VECTOR = AttributeKind(
+    "L", _encode_vector, lambda wire: tuple(float32.rounded(float(each["N"])) for each in wire["L"])
+)
 
 
 def _class_kind(annotation: type, where: str, above: tuple[type, ...]) -> AttributeKind:
@@ -193,7 +205,7 @@ def _class_kind(annotation: type, where: str, above: tuple[type, ...]) -> Attrib
         return _choice_kind([member.value for member in annotation], annotation, where)
     if issubclass(annotation, float):
         why = "float loses digits, and DynamoDB's numbers are decimal"
-        raise NotStorable(where, why, "use Decimal or int")
+        raise NotStorable(where, why, "use Decimal or int; for a vector tuple[float, ...]")
     if issubclass(annotation, str):
         return _SCALARS[str]
     fix = "use text, numbers, times, lists, maps or models"

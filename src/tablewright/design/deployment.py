@@ -13,6 +13,7 @@ from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.environments import Environment
 from tablewright.design.errors import DesignMistake
 from tablewright.design.tables import Index, Table
+from tablewright.design.vectors import VectorIndex
 
 
 class NotDeployable(DesignMistake):
@@ -72,6 +73,9 @@ class Deployment:
 
     def indexes(self, table: Table) -> list[Index]:
         return [index for design in self.every_design for index in design.indexes if index.table == table]
+
+    def vectors(self, table: Table) -> list[VectorIndex]:
+        return [index for design in self.every_design for index in design.vectors if index.table == table]
 
     def shapes(self, table: Table) -> list[EntitySpec]:
         return [shape for design in self.every_design for shape in design.shapes if shape.table == table]

@@ -20,6 +20,7 @@ from tablewright.design.patterns import GetPattern, Pattern, Plan, Sort
 from tablewright.design.tables import Index, Keys, Names, Projection, Table, names
 from tablewright.design.templates import BadTemplate, parse
 from tablewright.design.traits import Copy, Data, Expires, Load, Retention, Schema, SoftDelete, States, Unique
+from tablewright.design.vectors import Distance, SearchPattern, SearchPlan, VectorIndex
 
 E = TypeVar("E", bound=BaseModel)
 A = TypeVar("A", bound=BaseModel)
@@ -39,6 +40,8 @@ class Design:
         self.indexes: list[Index] = []
         self.shapes: list[EntitySpec] = []
         self.plans: list[Plan] = []
+        self.vectors: list[VectorIndex] = []
+        self.searches: list[SearchPlan] = []
         self.environments: dict[str, Environment] = {}
         self.alarms: list[Alarm] = []
         self.is_built = False
@@ -162,6 +165,23 @@ class Design:
 
         return declare
 
+    def search(
+        self, of: Readable[A], /, *, on: VectorIndex, top: int = 10, load: Load | None = None
+    ) -> Callable[[Callable[P, None]], SearchPattern[P, A]]:
+        """A search in a vector index. Of `load`, `items` is how many vectors one search compares."""
+
+        def declare(function: Callable[P, None]) -> SearchPattern[P, A]:
+            self._refuse_closed()
+            name = function.__name__
+            about, signature = inspect.getdoc(function) or "", inspect.signature(function)
+            plan = SearchPlan(name, about, on, of.shape, signature, top, load)
+            if name in {*(plan.name for plan in self.plans), *(plan.name for plan in self.searches)}:
+                self._note("P011", name, "two patterns have this name", "name one of them differently")
+            self.searches.append(plan)
+            return SearchPattern(plan)
+
+        return declare
+
     # --- the end ---
 
     def build(self) -> "Design":
@@ -229,6 +249,23 @@ class DesignTable:
     def lsi(self, name: str, *, sk: str, project: Projection = "ALL") -> Index:
         """A local index: the table's partition in another order; only when the table is made."""
         return self._index(Index(self.table, name, (self.table.pk,), (sk,), project, True))
+
+    def vectors(
+        self,
+        name: str,
+        *,
+        of: str,
+        dimensions: int,
+        distance: Distance = "COSINE",
+        partition: str | None = None,
+        filters: Sequence[str] = (),
+        project: Projection = "ALL",
+    ) -> VectorIndex:
+        """A vector index of the attribute `of`. A search names the partition, if there is one, and may filter."""
+        self._design._refuse_closed()
+        index = VectorIndex(self.table, name, of, dimensions, distance, partition, tuple(filters), project)
+        self._design.vectors.append(index)
+        return index
 
     def _index(self, index: Index) -> Index:
         self._design._refuse_closed()

@@ -46,6 +46,10 @@ class NotStorable(DesignMistake):
         super().__init__(f"{where}: {why}. Fix: {fix}")
 
 
+class VectorMisfit(DesignMistake, ValueError):
+    """A search's vector does not fit its index, or too many results are asked for."""
+
+
 class KeyPartUnusable(DesignMistake, ValueError):
     """A value cannot be part of a key: empty, too long, negative, without a time zone."""
 

@@ -81,7 +81,10 @@ def service(deployment: Deployment) -> Role:
     queried = [target for table in deployment.tables for target in query_targets(deployment, table)]
     streams = _under((table for table in deployment.tables if table.followed), "/stream/*")
     found = [(f"Items{at}", actions, targets) for at, (actions, targets) in enumerate(items.items(), 1)]
+    searched = [target for table in deployment.tables for target in search_targets(deployment, table)]
     found += [("Queries", ("Query",), queried), ("Changes", STREAMS, streams)]
+    # Conditions on keys or attributes would deny it: a statement of its own, without any.
+    found.append(("Searches", ("SearchVectors",), searched))
     statements = (
         _statement(sid, actions, _everywhere(deployment, targets))
         for sid, actions, targets in found
@@ -129,6 +132,17 @@ def _guard_actions(deployment: Deployment, table: Table) -> tuple[str, ...]:
 def query_targets(deployment: Deployment, table: Table) -> list[TableTarget]:
     """The table and the indexes that patterns of the designs ask."""
     return _targets(plan for plan in _plans(deployment) if plan.table == table)
+
+
+def search_targets(deployment: Deployment, table: Table) -> list[TableTarget]:
+    """The vector indexes that searches of the designs name."""
+    names = {
+        plan.index.name
+        for design in deployment.every_design
+        for plan in design.searches
+        if plan.index.table == table
+    }
+    return [TableTarget(table.name, f"/index/{name}") for name in sorted(names)]
 
 
 def operations(deployment: Deployment, table: Table) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ MILLION = Decimal(1_000_000)
 HOME = "us-east-1"
 PriceKind: TypeAlias = Literal[
     "read", "write", "replicated_write", "read_hour", "write_hour", "replicated_write_hour", "storage", "recovery",
-    "backup", "stream_read",
+    "backup", "stream_read", "vector_write", "vector_search",
 ]  # fmt: skip
 _MEASURES: Mapping[PriceKind, str] = {
     "read": "per million read units",
@@ -32,6 +32,8 @@ _MEASURES: Mapping[PriceKind, str] = {
     "recovery": "per GB and month of point-in-time recovery",
     "backup": "per GB and month of backup",
     "stream_read": "per million stream reads",
+    "vector_write": "per GB written to a vector index",
+    "vector_search": "per GB of a vector index that is searched",
 }
 # By which of its own figures a region is compared with the one that has all; the first it has.
 _SCALES: tuple[PriceKind, ...] = ("write_hour", "write", "replicated_write")

@@ -22,6 +22,8 @@ from tablewright.engine.limits import (
 from tablewright.engine.metrics.names import CONSUMED_READ, CONSUMED_WRITE, MetricKey
 from tablewright.engine.replication.group import Group, StampTable, group_from
 from tablewright.engine.storage.rows import RowReader, collections_name, index_name, table_name
+from tablewright.engine.vectors import definition as vector_definition
+from tablewright.engine.vectors.definition import VectorIndex
 from tablewright.values import WrongJson
 from tablewright.values.codec import NOT_UTF8
 
@@ -117,6 +119,8 @@ class Table:
     schema: KeySchema
     types: Mapping[str, str]
     indexes: tuple[Index, ...] = ()
+    # Vector indexes, which only SearchVectors reads (vectors/); their numbers are index numbers as well.
+    vectors: tuple[VectorIndex, ...] = ()
     next_index: int = 1
     billing: str = "PROVISIONED"
     on_demand_since: float | None = None
@@ -174,6 +178,11 @@ class Table:
             # The table's own key attributes are checked already, unless the index allows them less.
             if name not in self.schema.names or (name in self.schema.hash and limit < HASH_KEY_BYTES)
         )
+        keys += tuple(
+            IndexKey(index.name, index.hash, self.types[index.hash], HASH_KEY_BYTES)
+            for index in self.vectors
+            if index.hash is not None and index.hash not in self.schema.names
+        )
         object.__setattr__(self, "index_keys", keys)
         object.__setattr__(self, "has_local_indexes", any(index.local for index in self.indexes))
         object.__setattr__(self, "key_parts", self._parts(self.schema))
@@ -206,13 +215,18 @@ class Table:
 
     def sql_tables(self) -> list[str]:
         """What the table has in the store."""
-        numbers = [index.number for index in self.indexes]
+        numbers = [index.number for index in self.every_index]
         if self.ttl_index is not None:
             numbers.append(self.ttl_index)
         names = [table_name(self.number), *(index_name(self.number, number) for number in numbers)]
         if self.replicas is not None:
             names.append(self.stamp_table.name)
         return [*names, collections_name(self.number)] if self.has_local_indexes else names
+
+    @property
+    def every_index(self) -> "tuple[Index | VectorIndex, ...]":
+        """Its secondary indexes and its vector indexes."""
+        return (*self.indexes, *self.vectors)
 
     def index(self, name: str) -> Index | None:
         return next((index for index in self.indexes if index.name == name), None)
@@ -228,13 +242,30 @@ class Table:
     def without_index(self, name: str) -> "Table":
         """The table without that index and without attribute types that are not used any more."""
         kept = tuple(index for index in self.indexes if index.name != name)
-        used = set(self.schema.names).union(*(index.schema.names for index in kept))
-        return replace(
-            self,
-            indexes=kept,
-            types={n: t for n, t in self.types.items() if n in used},
-            insights={n: one for n, one in self.insights.items() if n != name},
-        )
+        insights = {n: one for n, one in self.insights.items() if n != name}
+        return replace(self, indexes=kept, insights=insights).with_used_types()
+
+    def vector(self, name: str) -> VectorIndex | None:
+        return vector_definition.named(self.vectors, name)
+
+    def with_vector(self, index: VectorIndex) -> "Table":
+        """The table with `index` in the place of the vector index of that name, or added."""
+        if self.vector(index.name) is None:
+            return replace(
+                self, vectors=(*self.vectors, index), next_index=max(self.next_index, index.number + 1)
+            )
+        return replace(self, vectors=tuple(index if i.name == index.name else i for i in self.vectors))
+
+    def without_vector(self, name: str) -> "Table":
+        """The table without that vector index and without attribute types that are not used any more."""
+        kept = tuple(index for index in self.vectors if index.name != name)
+        return replace(self, vectors=kept).with_used_types()
+
+    def with_used_types(self) -> "Table":
+        """The table without the types of attributes that neither its key nor an index has."""
+        used = set(self.schema.names).union(*(index.schema.names for index in self.indexes))
+        used.update(*(index.schema_names for index in self.vectors))
+        return replace(self, types={n: t for n, t in self.types.items() if n in used})
 
 
 WORKED_OUT = ("index_keys", "has_local_indexes", "key_parts", "entry_plans", "spent", "read_spent")
@@ -256,6 +287,7 @@ def from_json(number: int, body: bytes) -> Table:
     fields["schema"] = _schema(fields["schema"])
     fields["throughput"] = Throughput(**fields["throughput"])
     fields["indexes"] = tuple(_index(index) for index in fields["indexes"])
+    fields["vectors"] = tuple(map(vector_definition.from_fields, fields.get("vectors", ())))
     fields["ttl_backfill"] = fields.get("ttl_backfill") and tuple(fields["ttl_backfill"])
     fields["replicas"] = group_from(fields.get("replicas"))
     fields["destinations"] = tuple(fields.get("destinations", ()))
@@ -327,11 +359,18 @@ def describe(table: Table, rows: RowReader, status: str | None = None) -> dict[s
     other = [_described_index(table, index, rows, status) for index in table.indexes if not index.local]
     if other:
         shown["GlobalSecondaryIndexes"] = other
+    if table.vectors:
+        shown["VectorIndexes"] = [_described_vector(table, index, rows, status) for index in table.vectors]
     return shown
 
 
 def described_encryption(key: str) -> dict[str, str]:
     return {"Status": "ENABLED", "SSEType": "KMS", "KMSMasterKeyArn": key}
+
+
+def _described_vector(table: Table, index: VectorIndex, rows: RowReader, status: str) -> dict[str, Any]:
+    items, size = rows.counts(index_name(table.number, index.number))
+    return vector_definition.described(index, table.arn, items, size, status)
 
 
 def _described_index(table: Table, index: Index, rows: RowReader, status: str) -> dict[str, Any]:

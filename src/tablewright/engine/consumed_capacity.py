@@ -4,7 +4,7 @@ Reads count 4 KB, writes 1 KB; an eventually consistent read costs half, a trans
 of a transactional write are not doubled: that is what the service bills.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,8 @@ class Consumed:
     base: float = 0.0
     local: dict[str, float] = field(default_factory=dict)
     other: dict[str, float] = field(default_factory=dict)
+    # VectorWriteRequestBytes, which are not units and in no total.
+    vectors: dict[str, float] = field(default_factory=dict)
 
     def add_index(self, index: Index, units: float) -> None:
         arm = self.local if index.local else self.other
@@ -43,6 +45,10 @@ class Consumed:
             units = entry_units(self.table, entry, old, new)
             if units:
                 self.add_index(entry.index, units)
+
+    def add_vectors(self, written: Mapping[str, float]) -> None:
+        for name, size in written.items():
+            self.vectors[name] = self.vectors.get(name, 0.0) + size
 
     def as_member(self, how: str | None, transactional: str | None = None) -> dict[str, Any] | None:
         """The ConsumedCapacity member; `transactional` is Read or Write where the service names the kind."""
@@ -59,6 +65,10 @@ class Consumed:
             if self.other:
                 answer["GlobalSecondaryIndexes"] = {
                     n: _units(u, transactional) for n, u in self.other.items()
+                }
+            if self.vectors:
+                answer["VectorIndexes"] = {
+                    name: {"VectorWriteRequestBytes": size} for name, size in self.vectors.items()
                 }
         return answer
 

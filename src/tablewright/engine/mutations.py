@@ -27,9 +27,10 @@ from tablewright.engine.errors import ItemMistake, condition_failed, invalid, no
 from tablewright.engine.indexes import EntryChange, changes, entry_size
 from tablewright.engine.keys import entry_key, partition_of
 from tablewright.engine.limits import GB, ITEM_BYTES, WRITE_UNIT_BYTES
-from tablewright.engine.metrics.names import CONDITION_FAILED
+from tablewright.engine.metrics.names import CONDITION_FAILED, VECTOR_WRITE_BYTES
 from tablewright.engine.storage.rows import Row, RowReader
 from tablewright.engine.transaction import WriteTransaction, refuse_full_collection
+from tablewright.engine.vectors.entries import written_bytes
 from tablewright.expressions import (
     Condition,
     Update,
@@ -326,6 +327,13 @@ def spend(txn: WriteTransaction, decided: Evaluated, entries: list[EntryChange],
         elif used:
             txn.spend(table, entry.new_key or entry.old_key or b"", used, entry.index)
     txn.spend(table, write.key, units)
+    if table.vectors:
+        _spend_vectors(txn, table, decided.old, decided.new)
+
+
+def _spend_vectors(txn: WriteTransaction, table: Table, old: Item | None, new: Item | None) -> None:
+    for name, used in written_bytes(table, old, new).items():
+        txn.samples.append(((VECTOR_WRITE_BYTES, table.name, name, ""), used))
 
 
 def _spend_on_new(txn: WriteTransaction, table: Table, size: int, entries: list[EntryChange]) -> None:
@@ -351,6 +359,8 @@ def evaluate_and_apply(txn: WriteTransaction, write: Mutation) -> tuple[Evaluate
         entries = txn.insert(write.table, write.key, new or {}, size)
         if entries is not None:
             _spend_on_new(txn, write.table, size, entries)
+            if write.table.vectors:
+                _spend_vectors(txn, write.table, None, new)
             return Evaluated(write, None, None, new, size), entries
     decided = evaluate(txn, write)
     return decided, apply_mutation(txn, decided)
@@ -362,6 +372,8 @@ def evaluate_and_apply(txn: WriteTransaction, write: Mutation) -> tuple[Evaluate
 def consume(consumed: Consumed, decided: Evaluated, entries: list[EntryChange], factor: int = 1) -> None:
     consumed.base += write_units(decided.old_size, decided.new_size) * factor
     consumed.add_entries(entries, decided.old, decided.new)
+    if decided.write.table.vectors:
+        consumed.add_vectors(written_bytes(decided.write.table, decided.old, decided.new))
 
 
 def collection_metrics(rows: RowReader, table: Table, attributes: Item) -> dict[str, Any]:

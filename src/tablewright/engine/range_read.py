@@ -16,7 +16,7 @@ from tablewright.engine.api.arguments import NO_MATCH, admit_key
 from tablewright.engine.api.shapes import COUNTED, Request
 from tablewright.engine.catalog import Index, Table
 from tablewright.engine.consumed_capacity import Consumed, read_units
-from tablewright.engine.errors import invalid, invalid_parameter
+from tablewright.engine.errors import ServiceError, invalid, invalid_parameter
 from tablewright.engine.indexes import project_entry, projected_names
 from tablewright.engine.keys import key_names
 from tablewright.engine.limits import PAGE_BYTES
@@ -78,7 +78,14 @@ class ReadPage:
 # --- parsing the request ---
 
 
-def find_index(table: Table, request: Request) -> Index | None:
+def _not_readable(request: Request, verb: str) -> ServiceError:
+    """The refusal of a read of a vector index, which only SearchVectors reads."""
+    if verb == "Query" and request.get("ConsistentRead"):
+        return invalid("Consistent reads are not supported on global secondary indexes")
+    return invalid(f"{verb} operation not supported on this index type" + ("." if verb == "Query" else ""))
+
+
+def find_index(table: Table, request: Request, verb: str) -> Index | None:
     name = request.get("IndexName")
     if name is None:
         return None
@@ -86,6 +93,8 @@ def find_index(table: Table, request: Request) -> Index | None:
         if index.name == name:
             break
     else:
+        if table.vector(name) is not None:
+            raise _not_readable(request, verb)
         raise invalid(f"The table does not have the specified index: {name}")
     if index.backfill is not None:
         raise invalid(f"Cannot read from backfilling global secondary index: {name}")

@@ -25,6 +25,8 @@ from tablewright.engine.storage.row_writer import RowWriter
 from tablewright.engine.storage.rows import Row, RowReader, table_name
 from tablewright.engine.throughput.token_buckets import Reason, Throttle, Throttled, throttle_samples
 from tablewright.engine.transfer.buckets import Buckets
+from tablewright.engine.vectors import entries as vector_entries
+from tablewright.engine.vectors import store as vector_store
 from tablewright.values import Item
 from tablewright.world import World
 
@@ -157,6 +159,8 @@ class WriteTransaction:
         for entry in entries:
             if entry.new_key is not None:
                 self.rows.add_entry(table.number, entry.index.number, entry.new_key, number)
+        if table.vectors:
+            self._move_vectors(table, key, number, None, new)
         if table.ttl_index is not None:
             self._move_expiry(table, table.ttl_index, key, number, None, new)
         self._count(table, new, 1, size, entries)
@@ -168,6 +172,8 @@ class WriteTransaction:
     def _delete(self, table: Table, key: bytes, row: Row, old: Item, source: int) -> list[EntryChange]:
         self.rows.delete(table.number, row.id)
         entries = self._move_entries(table, key, row.id, old, row.size, None, 0)
+        if table.vectors:
+            self._move_vectors(table, key, row.id, old, None)
         if table.ttl_index is not None:
             self._move_expiry(table, table.ttl_index, key, row.id, old, None)
         self._count(table, old, -1, -row.size, entries)
@@ -187,6 +193,8 @@ class WriteTransaction:
         raw = orjson.dumps(new)
         self.rows.update(table.number, row.id, size, raw)
         entries = self._move_entries(table, key, row.id, old, row.size, new, size)
+        if table.vectors:
+            self._move_vectors(table, key, row.id, old, new)
         if table.ttl_index is not None:
             self._move_expiry(table, table.ttl_index, key, row.id, old, new)
         self._count(table, new, 0, size - row.size, entries)
@@ -215,6 +223,18 @@ class WriteTransaction:
                 if entry.new_key is not None:
                     self.rows.add_entry(table.number, entry.index.number, entry.new_key, row)
         return moved
+
+    def _move_vectors(self, table: Table, key: bytes, row: int, old: Item | None, new: Item | None) -> None:
+        for index, before, after in vector_entries.moves(table, key, row, old, new):
+            if before == after:
+                continue
+            if before is not None and (after is None or before.key != after.key):
+                self.rows.drop_entry(table.number, index.number, before.key)
+            if after is not None:
+                vector_store.put(self.rows, table.number, index.number, row, after)
+            came = (after is not None) - (before is not None)
+            grown = (0 if after is None else after.size) - (0 if before is None else before.size)
+            self.count(vector_entries.counted(table, index), came, grown)
 
     def _move_expiry(
         self, table: Table, index: int, key: bytes, row: int, old: Item | None, new: Item | None

@@ -16,7 +16,7 @@ from tablewright.mapping.consumer.leases import ChangesLost
 from tablewright.mapping.consumer.processor import Progress
 from tablewright.mapping.consumer.records import Change, change_in, change_of
 from tablewright.mapping.consumer.shards import NoStream
-from tablewright.mapping.db import Db, Page
+from tablewright.mapping.db import Db, Match, Page
 from tablewright.mapping.errors import (
     ActionsRefused,
     AlreadyExists,
@@ -44,7 +44,7 @@ from tablewright.mapping.tables import create_table
 __all__ = [
     "ActionsRefused", "AlreadyExists", "BadCursor", "Change", "ChangesLost", "ConditionNotMet", "Consumer",
     "ConsumerUnusable", "CursorExpired", "Db", "Explanation", "ItemUnreadable", "KeyTooLong",
-    "MappingMistake", "Meter", "Missing", "NoStream", "NotForBatches", "NotInOneTransaction", "NotParked",
+    "MappingMistake", "Match", "Meter", "Missing", "NoStream", "NotForBatches", "NotInOneTransaction", "NotParked",
     "NotUnique", "Outdated", "Page", "PageTooLarge", "Parked", "Progress", "Replayed", "Spent", "Stale",
     "TableDiffers", "WriteRefused", "Written", "change_in", "change_of", "create_table", "forget_parked",
     "forget_parked_saying", "parked_key", "stream_consumers",

@@ -30,7 +30,7 @@ from tablewright.client import (
 )
 from tablewright.client import pages as paged
 from tablewright.client.item_identity import identity_of
-from tablewright.design import Design, Entity, Environment, Get, Query, Table, Write
+from tablewright.design import Design, Entity, Environment, Get, Query, Search, Table, Write
 from tablewright.mapping import executor, pages
 from tablewright.mapping.error_mapping import with_key_length_errors
 from tablewright.mapping.errors import (
@@ -43,11 +43,11 @@ from tablewright.mapping.errors import (
     PageTooLarge,
 )
 from tablewright.mapping.executor import ATTEMPTS, Executor, shared_name
-from tablewright.mapping.explain import Explanation, explain
+from tablewright.mapping.explain import Explanation, explain, explain_search
 from tablewright.mapping.items import is_visible, item_of, model_of, models_of, needs_local_filter, shown
 from tablewright.mapping.meter import Meter
 from tablewright.mapping.page_tokens import TokenCipher
-from tablewright.mapping.read_requests import get_request, query_request, scan_request
+from tablewright.mapping.read_requests import get_request, query_request, scan_request, search_request
 from tablewright.mapping.receipts import RECEIPT_LIFETIME, TABLE, Written, stored_result
 from tablewright.mapping.tables import make_tables, table_requests
 from tablewright.mapping.update_steps import has_trackers
@@ -68,6 +68,14 @@ class Page(Generic[E_co]):
     items: tuple[E_co, ...]
     next: str | None
     read_units: float
+
+
+@dataclass(frozen=True, slots=True)
+class Match(Generic[E_co]):
+    """An item that a search found, and its score: by the index's distance, less is nearer, or more (DOT_PRODUCT)."""
+
+    item: E_co
+    score: float
 
 
 def _receipt_id(once: str, designs: Collection[str]) -> str:
@@ -101,6 +109,7 @@ class Db:
             secret = (self.world.new_id() + self.world.new_id()).encode()
         self._seal = TokenCipher(secret)
         self._loads = {plan.name: plan.load for design in designs for plan in design.plans if plan.load}
+        self._loads |= {plan.name: plan.load for design in designs for plan in design.searches if plan.load}
 
     def physical(self, table: str) -> str:
         """The name a table has in this environment."""
@@ -231,6 +240,19 @@ class Db:
         """The first item of a pattern, if there is any."""
         found, _ = pages.read_page(query, self._asker(query, deleted, [0.0]), {}, 1)
         return next(models_of(query.shapes, found), None)
+
+    def search(self, search: Search[E], *, deleted: bool = False) -> list[Match[E]]:
+        """The items nearest to a vector, nearest first, without their vectors.
+
+        What has expired or is deleted is left out after the search, so there may be fewer than it asked for.
+        """
+        answer = self._ask(search.name, "SearchVectors", search_request(search, self.physical))
+        found = [(one["Item"], one["Score"]) for one in answer["SearchResults"]]
+        return [
+            Match(model_of(search.shape, item), score)
+            for item, score in found
+            if shown(search.shape, item, self._now, deleted) is not None
+        ]
 
     def every(self, entity: Entity[E, Any], *, deleted: bool = False) -> Iterator[E]:
         """Every item of an entity as it is when it is come to, in no order: for small tables that are wanted whole.
@@ -393,8 +415,12 @@ class Db:
 
     # --- looking at requests ---
 
-    def explain(self, request: Get[Any] | Query[Any] | Write[Any], *more: Write[Any]) -> Explanation:
+    def explain(
+        self, request: Get[Any] | Query[Any] | Search[Any] | Write[Any], *more: Write[Any]
+    ) -> Explanation:
         """The exact DynamoDB request, the index it uses and the units it will cost, without running it."""
+        if isinstance(request, Search):
+            return explain_search(request, self.physical, self._loads.get(request.name))
         return explain((request, *more), self.physical, self._now(), self._loads)
 
     # --- parts: calls ---

@@ -17,8 +17,9 @@ from tablewright.design.table_spec import projected
 from tablewright.design.tables import Index
 from tablewright.design.traits import Load
 from tablewright.design.units import read_units, write_units
+from tablewright.design.vectors import Search
 from tablewright.mapping.items import item_of
-from tablewright.mapping.read_requests import get_request, query_request
+from tablewright.mapping.read_requests import get_request, query_request, search_request
 from tablewright.mapping.update_steps import initial_create, resolve_trackers
 from tablewright.mapping.write_requests import VERBS, Action, Physical, actions
 from tablewright.values import Item, item_size
@@ -64,6 +65,19 @@ def explain(
     if isinstance(first, Query):
         return _query(first, physical, now, loads.get(first.name))
     return _writes([request for request in requests if isinstance(request, Write)], physical, now)
+
+
+def explain_search(search: Search[Any], physical: Physical, load: Load | None) -> Explanation:
+    """A search uses no units: it is charged for the bytes it compares."""
+    index = search.index
+    notes = [f"the {search.top} nearest by {index.distance}, without their vectors"]
+    if load is not None:
+        size = max(load.items * (index.vector_bytes + load.item_bytes), 1024)
+        notes.append(f"about {f'{size:,.0f}'.replace(',', ' ')} bytes compared, for {load.items:g} vectors")
+    elif index.partition is None:
+        notes.append("compares with every vector of the index")
+    body = search_request(search, physical)
+    return Explanation(search.name, (("SearchVectors", body),), index.name, 0.0, 0.0, tuple(notes))
 
 
 def _get(get: Get[Any], physical: Physical, load: Load | None) -> Explanation:

@@ -6,8 +6,10 @@ Must hold: what has expired or is deleted is filtered by the service itself, so 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tablewright.design.attributes import VECTOR
 from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.requests import Get, Query, SortTest
+from tablewright.design.vectors import Search
 from tablewright.expressions import PlaceholderAllocator, render
 from tablewright.expressions.build import all_of
 from tablewright.expressions.nodes import And, Between, Call, Compare, Condition
@@ -46,6 +48,23 @@ def query_request(
         request["ScanIndexForward"] = False
     if query.consistent:
         request["ConsistentRead"] = True
+    return request | placeholders.members()
+
+
+def search_request(search: Search[Any], physical: Physical) -> dict[str, Any]:
+    placeholders = PlaceholderAllocator()
+    wanted = VECTOR.encode(search.vector) or {}
+    request: dict[str, Any] = {
+        "TableName": physical(search.index.table.name),
+        "IndexName": search.index.name,
+        "SearchVector": wanted["L"],
+        "TopK": search.top,
+    }
+    tests: list[Condition] = [Compare("=", (name,), value) for name, value in search.equal]
+    if tests:
+        request["SearchConditionExpression"] = render(
+            And(tuple(tests)) if len(tests) > 1 else tests[0], placeholders
+        )
     return request | placeholders.members()
 
 

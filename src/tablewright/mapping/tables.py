@@ -5,14 +5,17 @@ from typing import Any, TypeAlias
 
 from tablewright.client import Call, CallRefused
 from tablewright.client.retries import Retries
-from tablewright.design import Design, EntitySpec, Environment, Index, Table
+from tablewright.design import Design, EntitySpec, Environment, Index, Table, VectorIndex
 from tablewright.design.environments import Provisioned
 from tablewright.design.table_spec import key_types, projection
+from tablewright.design.vectors import letter_of
+from tablewright.design.vectors import projection as searched_projection
 from tablewright.mapping.errors import TableDiffers
 
 # A CreateTable request, and the table's TTL attribute.
 TableRequest: TypeAlias = tuple[dict[str, Any], str | None]
 # The service prepares backups of a table that was just made, for up to a minute.
+_OF_VECTORS = ("VectorAttribute", "Dimensions", "DistanceFunction", "SearchSchema")
 _NOT_YET, _RECOVERY_TRIES = "ContinuousBackupsUnavailableException", 60
 
 
@@ -20,12 +23,15 @@ def create_table(design: Design, table: Table, environment: Environment | None =
     """The CreateTable request of a table, with its stream from the beginning: changes before it would be in none."""
     shapes = [shape for shape in design.shapes if shape.table == table]
     indexes = [index for index in design.indexes if index.table == table]
+    searched = [index for index in design.vectors if index.table == table]
     request: dict[str, Any] = {
         "TableName": environment.physical(table.name) if environment else table.name,
         "KeySchema": _schema((table.pk,), (table.sk,) if table.sk else ()),
         "AttributeDefinitions": [
             {"AttributeName": name, "AttributeType": letter}
-            for name, letter in key_types(table, indexes, shapes).items()
+            for name, letter in (
+                key_types(table, indexes, shapes) | _searched_types(searched, shapes)
+            ).items()
         ],
         **_capacity(table, environment),
     }
@@ -35,6 +41,8 @@ def create_table(design: Design, table: Table, environment: Environment | None =
         request["LocalSecondaryIndexes"] = local
     if other:
         request["GlobalSecondaryIndexes"] = other
+    if searched:
+        request["VectorIndexes"] = [vector_index(index, shapes) for index in searched]
     if table.stream:
         request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": table.stream}
     if environment and environment.deletion_protection:
@@ -71,6 +79,31 @@ def _index(index: Index, shapes: Sequence[EntitySpec], environment: Environment 
     }
     units = _capacity(index.table, environment).get("ProvisionedThroughput")
     return described | ({"ProvisionedThroughput": units} if units else {})
+
+
+def _searched_types(indexes: Sequence[VectorIndex], shapes: Sequence[EntitySpec]) -> dict[str, str]:
+    return {name: letter_of(shapes, name) for index in indexes for name in index.searched}
+
+
+def vector_index(index: VectorIndex, shapes: Sequence[EntitySpec]) -> dict[str, Any]:
+    """A vector index as CreateTable and UpdateTable take it."""
+    kind, listed = searched_projection(index, shapes)
+    described: dict[str, Any] = {
+        "IndexName": index.name,
+        "VectorAttribute": {"AttributeName": index.of},
+        "Projection": {"ProjectionType": kind, **({"NonKeyAttributes": listed} if listed else {})},
+        "Dimensions": index.dimensions,
+        "DistanceFunction": index.distance,
+    }
+    if index.searched:
+        described["SearchSchema"] = [
+            {
+                "AttributeName": name,
+                "SearchSchemaElementType": "HASH" if name == index.partition else "INLINE_FILTER",
+            }
+            for name in index.searched
+        ]
+    return described
 
 
 def make_tables(
@@ -148,6 +181,15 @@ def _refuse_other(request: dict[str, Any], described: dict[str, Any]) -> None:
         have = {index["IndexName"]: index for index in described.get(kind, ())}
         for wanted in request.get(kind, ()):
             _refuse_other_index(table, wanted, have.get(wanted["IndexName"]))
+    searched = {index["IndexName"]: index for index in described.get("VectorIndexes", ())}
+    for wanted in request.get("VectorIndexes", ()):
+        have_vector = searched.get(wanted["IndexName"])
+        if have_vector is None:
+            raise TableDiffers(table, f"no vector index {wanted['IndexName']}")
+        if any(have_vector.get(member) != wanted.get(member) for member in _OF_VECTORS) or _carried(
+            wanted["Projection"]
+        ) != _carried(have_vector["Projection"]):
+            raise TableDiffers(table, f"another vector index {wanted['IndexName']}")
 
 
 def _refuse_other_index(table: str, wanted: dict[str, Any], have: dict[str, Any] | None) -> None:

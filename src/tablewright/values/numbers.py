@@ -19,6 +19,9 @@ TOO_SMALL = "Number underflow. Attempting to store a number with magnitude small
 
 _GRAMMAR = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?", re.ASCII)
 
+# Fractions that are canonical and within all limits as they stand: a vector has a thousand of them.
+_SHORT_FRACTION = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{0,17}[1-9]", re.ASCII)
+
 # Wide enough that a sum of any two storable numbers is exact: 126 + 130 digits.
 _EXACT = Context(prec=300)
 
@@ -47,6 +50,10 @@ def canonical(text: str) -> str:
 @lru_cache(maxsize=8192)
 def weigh(text: str) -> tuple[str, int]:
     """The canonical spelling of a number and the bytes it costs in an item."""
+    if _SHORT_FRACTION.fullmatch(text):
+        whole, _, fraction = text.partition(".")
+        digits = (whole.lstrip("-") + fraction).lstrip("0")
+        return text, _size(text[0] == "-", digits, -len(fraction))
     negative, digits, exponent = parts(text)
     if not digits:
         return "0", 1

@@ -100,6 +100,16 @@ REQUESTS: dict[str, list[Json]] = {
     "RestoreTableFromBackup": [{"TargetTableName": "copy", "BackupArn": BACKUP}],
     "RestoreTableToPointInTime": [{"SourceTableName": "none", "TargetTableName": "copy"}],
     "Scan": [{"TableName": "pets"}],
+    "SearchVectors": [
+        {
+            "TableName": "pets",
+            "IndexName": "none",
+            "SearchVector": [{"N": "1"}],
+            "TopK": 1,
+            "SearchConditionExpression": "pk = :pk",
+            "ExpressionAttributeValues": {":pk": {"S": "rex"}},
+        }
+    ],
     "StartBulkPutItems": [
         {
             "TableName": "none",

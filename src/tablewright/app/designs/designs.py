@@ -82,6 +82,8 @@ def add_designs(router: APIRouter, runtime: Runtime, console: Console, allowed: 
             diagram=key_diagram(found, here),
             indexes=[index for index in found.indexes if index.table == here],
             live_indexes={index["IndexName"]: index for index in indexes_of(live)},
+            vectors=[index for index in found.vectors if index.table == here],
+            searches=found.searches,
             projection=projection,
             shapes=[shape for shape in found.shapes if shape.table == here],
             patterns=[

@@ -119,4 +119,19 @@ def _indexes(table: Mapping[str, Any]) -> list[list[str]]:
             items, bytes_ = count(index.get("ItemCount", 0)), size(index.get("IndexSizeBytes", 0))
             status = index.get("IndexStatus", "ACTIVE")
             rows.append([index["IndexName"], kind.lower(), key, ", ".join(projected), status, items, bytes_])
-    return rows
+    return [*rows, *map(_vector_index, table.get("VectorIndexes", ()))]
+
+
+def _vector_index(index: Mapping[str, Any]) -> list[str]:
+    searched = [
+        f"{one['AttributeName']} ({one['SearchSchemaElementType'].lower()})"
+        for one in index.get("SearchSchema", ())
+    ]
+    vector = (
+        f"{index['VectorAttribute']['AttributeName']} ({index['Dimensions']}, {index['DistanceFunction']})"
+    )
+    projection = index["Projection"]
+    projected = [projection["ProjectionType"], *projection.get("NonKeyAttributes", ())]
+    items, bytes_ = count(index.get("ItemCount", 0)), size(index.get("IndexSizeBytes", 0))
+    key, status = ", ".join([vector, *searched]), index.get("IndexStatus", "ACTIVE")
+    return [index["IndexName"], "vector", key, ", ".join(projected), status, items, bytes_]

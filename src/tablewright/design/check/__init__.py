@@ -6,12 +6,17 @@ inside the design; `findings` puts the design's name before it.
 
 from dataclasses import replace
 
-from tablewright.design.check import indexes, keys, patterns, templates
+from tablewright.design.check import indexes, keys, patterns, templates, vectors
 from tablewright.design.check.context import CheckContext
 from tablewright.design.errors import Finding
 
 # Each layer rests on those before it.
-LAYERS = (templates.RULES, (*keys.RULES, *indexes.RULES), patterns.STRUCTURE, patterns.SEMANTICS)
+LAYERS = (
+    templates.RULES,
+    (*keys.RULES, *indexes.RULES, *vectors.INDEXES),
+    patterns.STRUCTURE,
+    (*patterns.SEMANTICS, *vectors.SEARCHES),
+)
 
 
 def findings(design: CheckContext) -> list[Finding]:

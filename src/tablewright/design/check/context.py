@@ -10,6 +10,7 @@ from tablewright.design.errors import Finding
 from tablewright.design.patterns import Plan
 from tablewright.design.tables import Index, Table
 from tablewright.design.templates import Template, parse
+from tablewright.design.vectors import SearchPlan, VectorIndex
 
 
 class CheckContext(Protocol):
@@ -20,6 +21,8 @@ class CheckContext(Protocol):
     indexes: list[Index]
     shapes: list[EntitySpec]
     plans: list[Plan]
+    vectors: list[VectorIndex]
+    searches: list[SearchPlan]
 
 
 Rule: TypeAlias = Callable[[CheckContext], Iterator[Finding]]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from tablewright.design.cost import fixed
+from tablewright.design.cost import fixed, vectors
 from tablewright.design.cost.calls import PlannedCall, calls_of, without_load
 from tablewright.design.cost.claims import compare_claims
 from tablewright.design.cost.fixed import HOURS, CostContext, priced
@@ -38,9 +38,10 @@ def cost_of(
     calls = calls_of(design, asked.times)
     overhead = REPLICATED if environment.replicas else OVERHEAD
     items = stored_items(design, asked.months, asked.times, overhead=overhead)
-    context = CostContext(design, environment, book, calls, items)
+    context = CostContext(design, environment, book, calls, items, asked.times)
     parts = (
         _requests, fixed.capacity, fixed.storage, fixed.recovery, fixed.backups, fixed.streams, fixed.replication,
+        vectors.vectors,
     )  # fmt: skip
     lines = [line for part in parts for line in part(context)]
     free = tuple(_free(context, lines))

@@ -76,6 +76,7 @@ def items_per_month(load: Load, times: Decimal = Decimal(1)) -> Decimal:
 def without_load(design: Design) -> tuple[str, ...]:
     """Patterns and entities without a load, which cannot be priced."""
     silent = [plan.name for plan in design.plans if plan.load is None]
+    silent += [plan.name for plan in design.searches if plan.load is None]
     return (*silent, *(shape.tag for shape in design.shapes if not set(shape.load) - {"get"}))
 
 

@@ -34,6 +34,8 @@ class CostContext:
     book: PriceBook
     calls: tuple[PlannedCall, ...]
     items: tuple[StoredItems, ...]
+    # How often the stated workload is taken.
+    times: Decimal = Decimal(1)
 
     @property
     def prices(self) -> Prices:

@@ -16,6 +16,7 @@ from tablewright.design.table_spec import key_types, projection
 from tablewright.design.tables import Index, Table
 from tablewright.design.terraform.hcl import Block, Comment, Interpolated, Reference, block, policy, quoted
 from tablewright.design.terraform.versions import ACCOUNT, ACCOUNT_ID, has_key_schemas, provider
+from tablewright.design.vectors import VectorIndex
 
 REPLICATED = "NEW_AND_OLD_IMAGES"
 LASTING = block("lifecycle", {"prevent_destroy": True})
@@ -27,7 +28,17 @@ def tables(deployment: Deployment) -> list[Block | Comment]:
         if table.about:
             found.append(Comment(table.about))
         found.append(_table(deployment, table))
+        found += [_unsaid(deployment, index) for index in deployment.vectors(table)]
     return [*_existing(deployment), *found, *_keys(deployment)]
+
+
+def _unsaid(deployment: Deployment, index: VectorIndex) -> Comment:
+    """What the provider cannot say, and how to do it after an apply."""
+    name = deployment.physical(index.table.name)
+    return Comment(
+        f"Vector index {index.name} of {name}: Terraform's provider cannot define it. Create it after the first apply, "
+        f"with UpdateTable (VectorIndexUpdates: {index.of}, {index.dimensions} dimensions, {index.distance})."
+    )
 
 
 def address(table: Table | str) -> str:
@@ -40,7 +51,7 @@ def _table(deployment: Deployment, table: Table) -> Block:
     stream, units = _stream(deployment, table), capacity_of(deployment, table)
     letters = key_types(table, indexes, deployment.shapes(table))
     days = environment.pitr_days if _is_recovered(deployment, table) else None
-    scaled = _scaled(units)
+    kept = [*(_scaled(units) or ()), *_searched(deployment, table)] or None
     stays = True if environment.deletion_protection else None
     return block(
         "resource",
@@ -62,8 +73,14 @@ def _table(deployment: Deployment, table: Table) -> Block:
         block("point_in_time_recovery", {"enabled": days is not None, "recovery_period_in_days": days}),
         _encryption(deployment),
         *(_replica(deployment, table, region) for region in environment.replicas),
-        block("lifecycle", {"prevent_destroy": stays, "ignore_changes": scaled}) if stays or scaled else None,
+        block("lifecycle", {"prevent_destroy": stays, "ignore_changes": kept}) if stays or kept else None,
     )
+
+
+def _searched(deployment: Deployment, table: Table) -> list[Reference]:
+    """What a vector index adds to its table, and an apply must not take away: attributes that it is searched by."""
+    is_there = any(index.searched for index in deployment.vectors(table))
+    return [Reference("attribute")] if is_there else []
 
 
 def _is_recovered(deployment: Deployment, table: Table) -> bool:
@@ -77,6 +94,12 @@ def capacity_of(deployment: Deployment, table: Table) -> Provisioned | None:
     found = deployment.environment.capacity_of(table.name)
     if not isinstance(found, Provisioned):
         return None
+    if deployment.vectors(table):
+        raise NotDeployable(
+            f"{deployment.title}.{table.name}",
+            "it has reserved units and vector indexes, which only a table on demand can have",
+            "write capacity=OnDemand()",
+        )
     if deployment.environment.replicas:
         # DynamoDB makes a replica only of a table whose writes are scaled already, or paid for by the request; the
         # provider makes replicas with their table, before anything can scale it.

@@ -21,6 +21,7 @@ from tablewright.engine.errors import (
 )
 from tablewright.engine.keys import possible_key
 from tablewright.engine.limits import HASH_KEY_BYTES, PLACEHOLDER_BYTES, PLACEHOLDERS_BYTES, RANGE_KEY_BYTES
+from tablewright.engine.vectors.entries import refuse_bad_vectors
 from tablewright.expressions import (
     BadExpression,
     Condition,
@@ -317,7 +318,7 @@ def empty_kind(value: Value) -> str | None:
 
 
 def refuse_bad_index_keys(table: Table, old: Item | None, new: Item, by_update: bool) -> None:
-    """Refuse index key attributes that do not fit the index. For an update, only those it changes are checked."""
+    """Refuse index keys and vectors that do not fit their index. For an update, only those it changes are checked."""
     for key in table.index_keys:
         value = new.get(key.attribute)
         if value is None or (by_update and old is not None and old.get(key.attribute) == value):
@@ -332,6 +333,8 @@ def refuse_bad_index_keys(table: Table, old: Item | None, new: Item, by_update: 
             raise _empty_index_key(empty_kind(value), key.index, key.attribute, by_update)
         if len(content) * 4 > key.most_bytes and size_of(value) > key.most_bytes:
             raise _long_key(key.most_bytes)
+    if table.vectors:
+        refuse_bad_vectors(table, old if by_update else None, new)
 
 
 def _empty_index_key(kind: str | None, index: str, attribute: str, by_update: bool) -> ServiceError:

@@ -23,6 +23,7 @@ from tablewright.engine.api.transfers import (
     digest,
     no_buckets,
 )
+from tablewright.engine.api.vector_indexes import VECTOR_INDEX
 from tablewright.engine.errors import invalid, limit_exceeded, resource_in_use
 from tablewright.engine.limits import IMPORTS_AT_ONCE
 from tablewright.engine.transaction import WriteTransaction
@@ -69,9 +70,9 @@ from tablewright.engine.transfer.store import IMPORTS, Import
                 "OnDemandThroughput": definitions.ON_DEMAND,
                 "SSESpecification": definitions.ENCRYPTION,
                 "GlobalSecondaryIndexes": ListOf(definitions.GLOBAL_INDEX),
+                "VectorIndexes": ListOf(VECTOR_INDEX),
             },
             required=("TableName", "AttributeDefinitions", "KeySchema"),
-            refused=("VectorIndexes",),
         ),
     },
     required=("S3BucketSource", "InputFormat", "TableCreationParameters"),

@@ -89,7 +89,7 @@ def query(txn: ReadTransaction, request: Request) -> Answer | bytes:
     table = find_table(txn.tables, request["TableName"])
     if not is_plain:
         _refuse_nested(table, request, keep, paths)
-    index = find_index(table, request)
+    index = find_index(table, request, "Query")
     schema = table.schema if index is None else index.schema
     if len(tests) > 2 and len(schema.names) <= 2 and request.get("KeyConditions") is not None:
         raise invalid(TWO_CONDITIONS)
@@ -206,7 +206,7 @@ def scan(txn: ReadTransaction, request: Request) -> Answer | bytes:
     check_select(request, "Scan")
     table = find_table(txn.tables, request["TableName"])
     _refuse_nested(table, request, keep, paths)
-    index = find_index(table, request)
+    index = find_index(table, request, "Scan")
     view = view_of(table, index, request, keep, paths, scans=True)
     start = start_key(table, index, request)
     if start is not None:

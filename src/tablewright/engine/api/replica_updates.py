@@ -20,6 +20,7 @@ from tablewright.engine.replication.stamps import with_group, without_group
 from tablewright.engine.streams.shards import open_stream
 from tablewright.engine.throughput.autoscaling_settings import settings_here, shared
 from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.vectors.definition import VectorIndex
 
 _READS = Struct("ProvisionedThroughputOverride", {"ReadCapacityUnits": Whole(1, java="Long")})
 _ON_DEMAND_READS = Struct("OnDemandThroughputOverride", {"MaxReadRequestUnits": Whole(java="Long")})
@@ -121,7 +122,7 @@ def with_replica_change(txn: WriteTransaction, table: Table, kind: str, asked: R
     return replace(table, replicas=group.with_member(replace(member, said=said, overrides=overrides)))
 
 
-def _refuse_busy(group: Group | None, indexes: Sequence[Index] = ()) -> None:
+def _refuse_busy(group: Group | None, indexes: Sequence[Index | VectorIndex] = ()) -> None:
     others = () if group is None else group.others
     if any(one.is_gone or one.status in ("CREATING", "UPDATING") for one in others) or any(
         index.status != "ACTIVE" for index in indexes
@@ -150,7 +151,7 @@ def _with_new(txn: WriteTransaction, table: Table, region: str, asked: Request) 
             f"Failed to create a the new replica of table with name: ‘{table.name}’ because one or more replicas "
             "already existed as tables."
         )
-    _refuse_busy(group, table.indexes)
+    _refuse_busy(group, table.every_index)
     _refuse_fixed_capacity(txn, table)
     overrides = requested_overrides(place, table, Overrides(), asked, is_new=True)
     if table.stream_view is None:

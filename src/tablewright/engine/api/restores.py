@@ -27,7 +27,6 @@ from tablewright.engine.transaction import WriteTransaction
     # The name of a new table, never an ARN: the same pattern as an index name.
     {"TargetTableName": INDEX_NAME, "BackupArn": BACKUP_ARN, **restore.OVERRIDES},
     required=("TargetTableName", "BackupArn"),
-    refused=("VectorIndexOverride",),
 )
 def restore_table_from_backup(txn: WriteTransaction, request: Request) -> Answer:
     name, arn = request["TargetTableName"], request["BackupArn"]
@@ -65,7 +64,6 @@ def restore_table_from_backup(txn: WriteTransaction, request: Request) -> Answer
         **restore.OVERRIDES,
     },
     required=("TargetTableName",),
-    refused=("VectorIndexOverride",),
 )
 def restore_table_to_point_in_time(txn: WriteTransaction, request: Request) -> Answer:
     name, moment = _source_name(request), _asked_moment(request)

@@ -239,13 +239,18 @@ def refuse_repeated(asked: Sequence[Request]) -> None:
             raise invalid(SAME_NAME)
 
 
-def refuse_unused(types: Mapping[str, str], schema: KeySchema, asked: Sequence[Request]) -> None:
-    """Refuse AttributeDefinitions that are not a key attribute of the table or of a requested index."""
+def refuse_unused(
+    types: Mapping[str, str], schema: KeySchema, asked: Sequence[Request], searched: Sequence[str] = ()
+) -> None:
+    """Refuse AttributeDefinitions that are not a key attribute of the table or of a requested index.
+
+    `searched` are the attributes of requested vector indexes.
+    """
     of_indexes = (element["AttributeName"] for index in asked for element in index["KeySchema"])
-    used = list(dict.fromkeys([*schema.names, *of_indexes]))
+    used = list(dict.fromkeys([*schema.names, *of_indexes, *searched]))
     if all(name in used for name in types):
         return
-    if not asked:
+    if not asked and not searched:
         raise invalid_parameter(
             "Number of attributes in KeySchema does not exactly match number of attributes "
             "defined in AttributeDefinitions"
@@ -282,7 +287,7 @@ def _local_index(number: int, asked: Request, table: KeySchema, types: Mapping[s
             f"Index KeySchema does not have the same leading hash key as table KeySchema for index: {name}. "
             f"index hash key: {schema.hash[0]}, table hash key: {table.hash[0]}"
         )
-    return Index(number, name, schema, True, *_projection(asked["Projection"]))
+    return Index(number, name, schema, True, *projection(asked["Projection"]))
 
 
 def global_indexes(
@@ -305,7 +310,7 @@ def refuse_many(indexes: Sequence[Index]) -> None:
 def global_index(asked: Request, number: int, types: Mapping[str, str], mode: str) -> Index:
     name = asked["IndexName"]
     schema = _global_schema(asked["KeySchema"], types)
-    kind, included = _projection(asked["Projection"])
+    kind, included = projection(asked["Projection"])
     units = asked.get("ProvisionedThroughput")
     if mode == "PAY_PER_REQUEST" and units is not None:
         raise invalid_parameter(
@@ -344,7 +349,7 @@ def _global_schema(elements: Sequence[Request], types: Mapping[str, str]) -> Key
     return KeySchema(tuple(names[:hashes]), tuple(names[hashes:]))
 
 
-def _projection(asked: Request) -> tuple[str, tuple[str, ...]]:
+def projection(asked: Request) -> tuple[str, tuple[str, ...]]:
     kind: str | None = asked.get("ProjectionType")
     names: list[str] | None = asked.get("NonKeyAttributes")
     if kind is None:

@@ -16,6 +16,12 @@ from tablewright.engine.api.policy_documents import new_policy
 from tablewright.engine.api.replica_updates import refuse_source, refuse_writer
 from tablewright.engine.api.shapes import Answer, ListOf, Request, Text, Whole
 from tablewright.engine.api.tags import TAG_LIST, merged_tags
+from tablewright.engine.api.vector_indexes import (
+    VECTOR_INDEX,
+    refuse_same_names,
+    schema_names,
+    vector_indexes,
+)
 from tablewright.engine.catalog import Catalog, Table, describe, to_json
 from tablewright.engine.errors import ServiceError, invalid, resource_in_use, table_not_found
 from tablewright.engine.history.backups import SYSTEM, back_up
@@ -23,6 +29,7 @@ from tablewright.engine.limits import LIST_PAGE
 from tablewright.engine.replication.stamps import forget_replicas
 from tablewright.engine.streams.shards import close_stream, open_stream
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
+from tablewright.engine.vectors import entries as vector_entries
 
 
 @write_verb(
@@ -43,9 +50,10 @@ from tablewright.engine.transaction import ReadTransaction, WriteTransaction
         "WarmThroughput": definitions.WARM,
         "OnDemandThroughput": definitions.ON_DEMAND,
         "ResourcePolicy": Text(),
+        "VectorIndexes": ListOf(VECTOR_INDEX),
     },
     required=("KeySchema",),
-    refused=("GlobalTableSourceArn", "GlobalTableSettingsReplicationMode", "VectorIndexes"),
+    refused=("GlobalTableSourceArn", "GlobalTableSettingsReplicationMode"),
 )
 def create_table(txn: WriteTransaction, request: Request) -> Answer:
     table = _defined(txn, request)
@@ -57,6 +65,8 @@ def create_table(txn: WriteTransaction, request: Request) -> Answer:
     table = replace(table, number=number)
     for index in table.indexes:
         txn.rows.create_index(number, index.number)
+    for vector in table.vectors:
+        vector_entries.create(txn.rows, table, vector)
     if table.has_local_indexes:
         txn.rows.create_collections(number)
     view = definitions.stream_view(request.get("StreamSpecification"), definitions.NEW_STREAM)
@@ -83,10 +93,14 @@ def _defined(txn: WriteTransaction, request: Request) -> Table:
     asked = request.get("LocalSecondaryIndexes"), request.get("GlobalSecondaryIndexes")
     definitions.refuse_local_on_hash(asked[0], schema)
     definitions.refuse_repeated([*(asked[0] or ()), *(asked[1] or ())])
-    definitions.refuse_unused(types, schema, [*(asked[0] or ()), *(asked[1] or ())])
+    vectors = vector_indexes(request.get("VectorIndexes"), 1, types, mode)
+    searched = schema_names(request.get("VectorIndexes"))
+    definitions.refuse_unused(types, schema, [*(asked[0] or ()), *(asked[1] or ())], searched)
     local = definitions.local_indexes(asked[0], schema, types)
     indexes = [*local, *definitions.global_indexes(asked[1], len(local) + 1, types, mode)]
     definitions.refuse_clashes(indexes)
+    vectors = [replace(one, number=one.number + len(indexes)) for one in vectors]
+    refuse_same_names(indexes, vectors)
     definitions.stream_view(request.get("StreamSpecification"), definitions.NEW_STREAM)
     place = txn.place
     key = requested_key(request.get("SSESpecification"), place)
@@ -101,7 +115,8 @@ def _defined(txn: WriteTransaction, request: Request) -> Table:
         schema=schema,
         types=types,
         indexes=tuple(indexes),
-        next_index=len(indexes) + 1,
+        vectors=tuple(vectors),
+        next_index=len(indexes) + len(vectors) + 1,
         billing=mode,
         on_demand_since=txn.now_seconds() if mode == "PAY_PER_REQUEST" else None,
         throughput=units,
@@ -162,6 +177,11 @@ def delete_table(txn: WriteTransaction, request: Request) -> Answer:
             "Resource cannot be deleted as it is currently protected against deletion. "
             "Disable deletion protection first."
         )
+    if any(index.status != "ACTIVE" for index in table.vectors):
+        raise resource_in_use(
+            "Attempt to change a resource which is still in use: Cannot delete table while indexes are being "
+            "created, updated, or deleted."
+        )
     if table.status != "ACTIVE" or any(index.status != "ACTIVE" for index in table.indexes):
         change = "updated" if table.status == "ACTIVE" else "created"
         raise resource_in_use(
@@ -183,6 +203,7 @@ _GONE = frozenset(
         "GlobalSecondaryIndexes",
         "KeySchema",
         "LocalSecondaryIndexes",
+        "VectorIndexes",
     )
 )
 

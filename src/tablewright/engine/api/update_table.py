@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tablewright.engine.api import table_definitions as definitions
+from tablewright.engine.api import vector_indexes
 from tablewright.engine.api.common_members import FLAG, INDEX_NAME, TABLE_NAME
 from tablewright.engine.api.encryption import requested_key, with_changed_key
 from tablewright.engine.api.operation import write_verb
@@ -25,6 +26,7 @@ from tablewright.engine.errors import invalid, invalid_parameter, limit_exceeded
 from tablewright.engine.storage.rows import index_name
 from tablewright.engine.streams.shards import close_stream, open_stream
 from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.vectors import entries as vector_entries
 
 INDEX_UPDATE = Struct(
     "GlobalSecondaryIndexUpdate",
@@ -57,9 +59,16 @@ CHANGES: Mapping[str, Shape] = {
     "OnDemandThroughput": definitions.ON_DEMAND,
     "WarmThroughput": definitions.WARM,
     "ReplicaUpdates": REPLICA_UPDATES,
+    "VectorIndexUpdates": ListOf(vector_indexes.VECTOR_INDEX_UPDATE),
 }
 # Changes that all replicas get; table class, protection and the like are each region's own.
-_SHARED = {"BillingMode", "ProvisionedThroughput", "GlobalSecondaryIndexUpdates", "OnDemandThroughput"}
+_SHARED = {
+    "BillingMode",
+    "ProvisionedThroughput",
+    "GlobalSecondaryIndexUpdates",
+    "OnDemandThroughput",
+    "VectorIndexUpdates",
+}
 # Changes that must be the only one in their request.
 _ALONE = {
     "ReplicaUpdates": "Replica modification",
@@ -79,7 +88,6 @@ _ALONE = {
         "GlobalTableWitnessUpdates",
         "GlobalTableSettingsReplicationMode",
         "DisassociationProtectionEnabled",
-        "VectorIndexUpdates",
     ),
 )
 def update_table(txn: WriteTransaction, request: Request) -> Answer:
@@ -100,6 +108,7 @@ def update_table(txn: WriteTransaction, request: Request) -> Answer:
     definitions.stream_view(stream, definitions.STREAM_CHANGE)
     actions = [_only_action(one) for one in request.get("GlobalSecondaryIndexUpdates") or ()]
     _refuse_twice(actions)
+    searched = vector_indexes.actions_of(request.get("VectorIndexUpdates"))
     _refuse_stream_company(request, actions)
     before = settled_table(txn.tables, request)
     _refuse_same_stream(before, stream)
@@ -107,6 +116,9 @@ def update_table(txn: WriteTransaction, request: Request) -> Answer:
     table = _with_billing(before, request, actions, now)
     table = _with_settings(table, request, now)
     _refuse_second_index(before, actions)
+    vector_indexes.refuse_named_while_created(before, searched)
+    changing = sum(kind != "Update" for kind, _ in actions)
+    vector_indexes.refuse_second_vector(before, searched, changing)
     described = table
     for kind, asked in actions:
         if kind == "Create":
@@ -116,6 +128,7 @@ def update_table(txn: WriteTransaction, request: Request) -> Answer:
         else:
             described = table.with_index(replace(_named_index(table, asked), status="DELETING"))
             table = table.without_index(asked["IndexName"])
+    table, described = _with_vectors(txn, table, described, searched, request)
     if stream is not None:
         view = stream.get("StreamViewType")
         table = close_stream(txn, table) if view is None else open_stream(txn, table, view)
@@ -126,6 +139,25 @@ def update_table(txn: WriteTransaction, request: Request) -> Answer:
     txn.save_table(table)
     follow_catalog(txn, before, table)
     return {"TableDescription": description}
+
+
+def _with_vectors(
+    txn: WriteTransaction,
+    table: Table,
+    described: Table,
+    actions: Sequence[tuple[str, Request]],
+    request: Request,
+) -> tuple[Table, Table]:
+    """The table after changes of its vector indexes, and as the answer describes it. Deletes come first."""
+    for kind, asked in sorted(actions, key=lambda action: action[0] == "Create"):
+        if kind == "Delete":
+            gone = vector_indexes.named_vector(table, asked)
+            described = described.with_vector(replace(gone, status="DELETING", backfill=None))
+            table = table.without_vector(gone.name)
+        else:
+            table = vector_indexes.with_new_vector(txn, table, asked, request)
+            described = replace(described, types=table.types).with_vector(table.vectors[-1])
+    return table, described
 
 
 def _update_replicas(txn: WriteTransaction, request: Request) -> Answer:
@@ -169,9 +201,13 @@ def _refuse_same_stream(table: Table, asked: Request | None) -> None:
 
 def follow_catalog(txn: WriteTransaction, before: Table, table: Table) -> None:
     """Create and drop SQL tables of indexes as the catalog has changed, when nothing can be refused any more."""
-    old, new = ({index.number for index in one.indexes} for one in (before, table))
+    old, new = ({index.number for index in one.every_index} for one in (before, table))
+    searched = {index.number: index for index in table.vectors}
     for number in new - old:
-        txn.rows.create_index(table.number, number)
+        if number in searched:
+            vector_entries.create(txn.rows, table, searched[number])
+        else:
+            txn.rows.create_index(table.number, number)
     for number in old - new:
         name = index_name(table.number, number)
         txn.forget_counts(name)
@@ -186,6 +222,8 @@ def _with_billing(
 ) -> Table:
     mode, units = request.get("BillingMode"), request.get("ProvisionedThroughput")
     if mode is not None and mode != table.billing:
+        if table.vectors:
+            vector_indexes.refuse_provisioned(mode)
         if mode == "PROVISIONED" and units is None:
             raise invalid_parameter("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
         definitions.check_billing(mode, units)
@@ -270,14 +308,13 @@ def _refuse_twice(actions: Sequence[tuple[str, Request]]) -> None:
 
 def _refuse_second_index(table: Table, actions: Sequence[tuple[str, Request]]) -> None:
     changing = sum(kind != "Update" for kind, _ in actions)
-    if changing > 1 or (changing and any(index.status != "ACTIVE" for index in table.indexes)):
-        raise limit_exceeded(
-            "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
-        )
+    busy = any(index.status != "ACTIVE" for index in table.every_index)
+    if changing > 1 or (changing and busy):
+        raise limit_exceeded(vector_indexes.ONLY_ONE)
 
 
 def _with_new_index(txn: WriteTransaction, table: Table, asked: Request, request: Request) -> Table:
-    if table.index(asked["IndexName"]) is not None:
+    if table.index(asked["IndexName"]) is not None or table.vector(asked["IndexName"]) is not None:
         raise invalid("Attempting to create an index which already exists")
     # AttributeDefinitions are a delta: existing types need not be repeated, but must not be changed.
     given = definitions.attribute_types(request.get("AttributeDefinitions"))

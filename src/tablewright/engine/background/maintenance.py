@@ -24,6 +24,9 @@ from tablewright.engine.replication.stamps import prune_stamps
 from tablewright.engine.storage.rows import index_name
 from tablewright.engine.streams.shards import maintain_batch
 from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.vectors import entries as vector_entries
+from tablewright.engine.vectors import store as vector_store
+from tablewright.engine.vectors.definition import VectorIndex
 from tablewright.values import Item
 
 # Small enough that a write waits a few milliseconds at most.
@@ -37,6 +40,10 @@ def run_pending_step(txn: WriteTransaction) -> bool:
         for index in table.indexes:
             if index.backfill is not None:
                 _backfill_index_batch(txn, table, index, index.backfill)
+                return True
+        for vector in table.vectors:
+            if vector.backfill is not None:
+                _backfill_vector_batch(txn, table, vector, vector.backfill)
                 return True
         if table.ttl_index is not None and table.ttl_backfill is not None:
             _backfill_ttl_batch(txn, table, table.ttl_index, table.ttl_backfill)
@@ -80,6 +87,20 @@ def _backfill_index_batch(
             txn.count(owner, 1, entry_size(table, index, item, size))
     status = "ACTIVE" if progress is None else index.status
     txn.save_table(table.with_index(replace(index, status=status, backfill=progress)))
+
+
+def _backfill_vector_batch(
+    txn: WriteTransaction, table: Table, index: VectorIndex, backfill: tuple[int, int]
+) -> None:
+    """Items whose vector does not fit the index are left out."""
+    rows, progress = _next_rows(txn, table, backfill)
+    for number, key, _, item in rows:
+        entry = vector_entries.entry_of(table, index, item, key)
+        if entry is not None:
+            vector_store.put(txn.rows, table.number, index.number, number, entry)
+            txn.count(vector_entries.counted(table, index), 1, entry.size)
+    status = "ACTIVE" if progress is None else index.status
+    txn.save_table(table.with_vector(replace(index, status=status, backfill=progress)))
 
 
 def _backfill_ttl_batch(txn: WriteTransaction, table: Table, index: int, backfill: tuple[int, int]) -> None:

@@ -21,6 +21,7 @@ from tablewright.engine.limits import RECOVERY_DAYS
 from tablewright.engine.storage.rows import RowReader
 from tablewright.engine.storage.rows import table_name as rows_name
 from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.vectors.definition import configuration
 
 BACKUP_ARN = Text(37, 1024)
 BACKUP_NAME = Text(3, 255, "[a-zA-Z0-9_.-]+")
@@ -137,6 +138,8 @@ def _features(table: Table) -> dict[str, Any]:
         indexes = [_index(index) for index in table.indexes if index.local is local]
         if indexes:
             description[member] = indexes
+    if table.vectors:
+        description["VectorIndexes"] = [configuration(index) for index in table.vectors]
     if table.stream_view is not None:
         description["StreamDescription"] = {"StreamEnabled": True, "StreamViewType": table.stream_view}
     if table.ttl_attribute is not None:

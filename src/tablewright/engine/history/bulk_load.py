@@ -16,6 +16,10 @@ from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import entry_key, partition_of
 from tablewright.engine.storage.rows import index_name, table_name
 from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.vectors import entries as vector_entries
+from tablewright.engine.vectors import store as vector_store
+from tablewright.engine.vectors.definition import VectorIndex
+from tablewright.values import Item
 
 # Small enough that a write waits a few milliseconds at most.
 FILLED_ITEMS = 250
@@ -25,7 +29,7 @@ INDEXED_ITEMS = 100
 
 def step_of(table: Table) -> int:
     """How many items one transaction should insert."""
-    return INDEXED_ITEMS if table.indexes else FILLED_ITEMS
+    return INDEXED_ITEMS if table.indexes or table.vectors else FILLED_ITEMS
 
 
 def numbered(tables: Catalog, number: int) -> Table:
@@ -38,6 +42,8 @@ def create_rows(txn: WriteTransaction, table: Table) -> Table:
     table = replace(table, number=txn.rows.create_table(table.name, to_json(table)))
     for index in table.indexes:
         txn.rows.create_index(table.number, index.number)
+    for vector in table.vectors:
+        vector_entries.create(txn.rows, table, vector)
     if table.ttl_index is not None:
         txn.rows.create_index(table.number, table.ttl_index)
     if table.has_local_indexes:
@@ -59,7 +65,7 @@ def insert_items(txn: WriteTransaction, table: Table, items: Sequence[StoredItem
     first = txn.rows.last_row(table.number) + 1
     insert_all(txn.rows, table.number, first, items)
     txn.count(table_name(table.number), len(items), sum(stored.size for stored in items))
-    if table.indexes:
+    if table.indexes or table.vectors:
         for row, stored in enumerate(items, first):
             _update_entries(txn, table, row, stored, 1)
 
@@ -72,7 +78,7 @@ def upsert_items(txn: WriteTransaction, table: Table, items: Sequence[StoredItem
         if row is not None:
             txn.rows.delete(table.number, row.id)
             txn.count(table_name(table.number), -1, -row.size)
-            if table.indexes:
+            if table.indexes or table.vectors:
                 _update_entries(txn, table, row.id, StoredItem(key, row.size, row.item), -1)
     insert_items(txn, table, list(last.values()))
 
@@ -91,5 +97,20 @@ def _update_entries(txn: WriteTransaction, table: Table, row: int, stored: Store
                 txn.rows.drop_entry(table.number, index.number, entry)
             txn.count(index_name(table.number, index.number), sign, sign * weight)
             held += weight if index.local else 0
+    for vector in table.vectors:
+        _update_vector(txn, table, vector, row, stored.key, item, sign)
     if table.has_local_indexes:
         txn.rows.add_to_collection(table.number, partition_of(table, item), sign * held)
+
+
+def _update_vector(
+    txn: WriteTransaction, table: Table, index: VectorIndex, row: int, key: bytes, item: Item, sign: int
+) -> None:
+    entry = vector_entries.entry_of(table, index, item, key)
+    if entry is None:
+        return
+    if sign > 0:
+        vector_store.put(txn.rows, table.number, index.number, row, entry)
+    else:
+        txn.rows.drop_entry(table.number, index.number, entry.key)
+    txn.count(vector_entries.counted(table, index), sign, sign * entry.size)

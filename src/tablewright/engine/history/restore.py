@@ -28,6 +28,12 @@ from tablewright.engine.api.table_definitions import (
     refuse_clashes,
     throughput,
 )
+from tablewright.engine.api.vector_indexes import (
+    VECTOR_INDEX,
+    refuse_provisioned,
+    refuse_same_names,
+    vector_index,
+)
 from tablewright.engine.background.session import Session
 from tablewright.engine.catalog import Catalog, Index, Table, Throughput, describe
 from tablewright.engine.errors import ServiceError, invalid, limit_exceeded
@@ -37,7 +43,12 @@ from tablewright.engine.history.store import StoredItem
 from tablewright.engine.history.time_travel import StateReader, items_as_of, read_step, release
 from tablewright.engine.limits import RESTORES_AT_ONCE
 from tablewright.engine.transaction import EngineContext, WriteTransaction
+from tablewright.engine.vectors.definition import VectorIndex
 
+NOT_OF_THE_SOURCE = (
+    "Index {} does not match a secondary index that existed in the source table "
+    "and cannot be created during the restore operation"
+)
 # Members that both restoring verbs have.
 OVERRIDES: dict[str, Shape] = {
     "BillingModeOverride": BILLING_MODE,
@@ -46,6 +57,7 @@ OVERRIDES: dict[str, Shape] = {
     "ProvisionedThroughputOverride": PROVISIONED,
     "OnDemandThroughputOverride": ON_DEMAND,
     "SSESpecificationOverride": ENCRYPTION,
+    "VectorIndexOverride": ListOf(VECTOR_INDEX),
 }
 
 
@@ -84,7 +96,9 @@ def definition_from(place: EngineContext, source: Table, request: Request) -> Ta
     ]
     indexes = [replace(index, number=number) for number, index in enumerate(indexes, 1)]
     refuse_clashes(indexes)
-    used = set(source.schema.names).union(*(index.schema.names for index in indexes))
+    vectors = _vectors(source, request.get("VectorIndexOverride"), mode)
+    vectors = [replace(index, number=number) for number, index in enumerate(vectors, len(indexes) + 1)]
+    refuse_same_names(indexes, vectors)
     units = request.get("ProvisionedThroughputOverride")
     same_units = Throughput(source.throughput.read, source.throughput.write)
     asked = ceilings(request.get("OnDemandThroughputOverride"), mode, "table")
@@ -96,14 +110,35 @@ def definition_from(place: EngineContext, source: Table, request: Request) -> Ta
         arn="",
         created=0.0,
         schema=source.schema,
-        types={name: kind for name, kind in source.types.items() if name in used},
+        types=source.types,
         indexes=tuple(indexes),
-        next_index=len(indexes) + 1,
+        vectors=tuple(vectors),
+        next_index=len(indexes) + len(vectors) + 1,
         billing=mode,
         throughput=Throughput() if mode == "PAY_PER_REQUEST" else throughput(units) if units else same_units,
         on_demand=merged_ceilings(source.on_demand, asked) if mode == "PAY_PER_REQUEST" else None,
         encryption=source.encryption if encryption is None else requested_key(encryption, place),
-    )
+    ).with_used_types()
+
+
+def _vectors(source: Table, asked: Sequence[Request] | None, mode: str) -> list[VectorIndex]:
+    """The vector indexes: all of the source, or those in the request, each like one of the source."""
+    made = [replace(index, status="ACTIVE", backfill=None) for index in source.vectors]
+    if asked is not None:
+        made = [_like_one_of(source, one) for one in asked]
+    if made:
+        refuse_provisioned(mode)
+    return made
+
+
+def _like_one_of(source: Table, asked: Request) -> VectorIndex:
+    try:
+        made = vector_index(asked, 0, source.types)
+    except ServiceError:
+        made = None
+    if made is None or not any(made.is_like(index) for index in source.vectors):
+        raise invalid(NOT_OF_THE_SOURCE.format(asked["IndexName"]))
+    return made
 
 
 def _check_billing(request: Request, mode: str) -> None:
@@ -154,10 +189,7 @@ def _overridden(source: Table, asked: Sequence[Request] | None, local: bool, mod
         except ServiceError:
             made = None
         if made is None or not any(_is_same(made, index) for index in there):
-            raise invalid(
-                f"Index {name} does not match a secondary index that existed in the source table "
-                "and cannot be created during the restore operation"
-            )
+            raise invalid(NOT_OF_THE_SOURCE.format(name))
         yield made
 
 

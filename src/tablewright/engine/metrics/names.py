@@ -29,6 +29,8 @@ TRANSACTION_CONFLICT = "TransactionConflict"
 LATENCY = "SuccessfulRequestLatency"
 RETURNED_ITEMS = "ReturnedItemCount"
 EXPIRED_ITEMS = "TimeToLiveDeletedItemCount"
+VECTOR_WRITE_BYTES = "VectorWriteRequestBytes"
+VECTOR_SEARCH_BYTES = "VectorSearchRequestBytes"
 REPLICATION_LATENCY = "ReplicationLatency"
 ITEM_COUNT = "ItemCount"
 SIZE_BYTES = "SizeBytes"
@@ -87,6 +89,8 @@ METRICS: Mapping[str, Metric] = {
         Metric(LATENCY, "Milliseconds", "time", "Time taken by requests that succeeded", "Operation"),
         Metric(RETURNED_ITEMS, "Count", "sum", "Items returned by Query and Scan", "Operation"),
         Metric(EXPIRED_ITEMS, "Count", "sum", "Items deleted because they had expired"),
+        Metric(VECTOR_WRITE_BYTES, "Bytes", "sum", "Bytes written to the vector index"),
+        Metric(VECTOR_SEARCH_BYTES, "Bytes", "sum", "Bytes of the vector index that searches examined"),
         Metric(
             REPLICATION_LATENCY,
             "Milliseconds",

@@ -156,16 +156,22 @@ def gauges(rows: RowReader, tables: Catalog) -> Iterator[tuple[Series, float]]:
         yield from _gauges_of(rows, table, None)
         for index in table.indexes:
             yield from _gauges_of(rows, table, index)
+        for vector in table.vectors:
+            yield from _counts(rows, table, index_name(table.number, vector.number), vector.name)
 
 
 def _gauges_of(rows: RowReader, table: Table, index: Index | None) -> Iterator[tuple[Series, float]]:
     owner = table_name(table.number) if index is None else index_name(table.number, index.number)
     name = "" if index is None else index.name
+    yield from _counts(rows, table, owner, name)
+    for metric, value in _settings(table, index or table):
+        yield Series(metric, table.name, name), float(value)
+
+
+def _counts(rows: RowReader, table: Table, owner: str, name: str) -> Iterator[tuple[Series, float]]:
     items, size = rows.counts(owner)
     yield Series(ITEM_COUNT, table.name, name), float(items)
     yield Series(SIZE_BYTES, table.name, name), float(size)
-    for metric, value in _settings(table, index or table):
-        yield Series(metric, table.name, name), float(value)
 
 
 def _settings(table: Table, owner: Table | Index) -> Iterator[tuple[str, int]]:

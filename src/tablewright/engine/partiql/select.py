@@ -90,9 +90,9 @@ def find_source(table: Table, select: Select, consistent: bool = False) -> Index
     """The index a statement reads, None for the table itself."""
     if select.index is None:
         return None
-    if table.index(select.index) is None:
+    if table.index(select.index) is None and table.vector(select.index) is None:
         raise invalid(NO_SUCH_INDEX)
-    index = find_index(table, {"IndexName": select.index})
+    index = find_index(table, {"IndexName": select.index}, "Scan")
     if index is not None and consistent and not index.local:
         raise invalid(NOT_CONSISTENT)
     if index is not None and (len(index.schema.hash) > 1 or len(index.schema.range) > 1):

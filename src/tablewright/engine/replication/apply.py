@@ -112,6 +112,7 @@ def create_replica(txn: WriteTransaction, theirs: Table, group: Group) -> None:
         arn=f"arn:aws:dynamodb:{place.region}:{place.account}:table/{theirs.name}",
         created=txn.now_seconds(),
         indexes=tuple(replace(index, status="ACTIVE", backfill=None) for index in theirs.indexes),
+        vectors=tuple(replace(index, status="ACTIVE", backfill=None) for index in theirs.vectors),
         protected=False,
         ttl_backfill=None,
         stream_label=None,
@@ -151,6 +152,7 @@ def take_settings(txn: WriteTransaction, table: Table, theirs: Table) -> Table:
     for index in theirs.indexes:
         if not index.local:
             table = _with_index(txn, table, index, theirs)
+    table = _with_vectors(txn, table, theirs)
     table = with_overrides(table)
     txn.save_table(table)
     follow_catalog(txn, before, table)
@@ -168,6 +170,20 @@ def _with_index(txn: WriteTransaction, table: Table, index: Index, theirs: Table
         index, number=table.next_index, status="CREATING", backfill=(0, txn.rows.last_row(table.number))
     )
     return replace(table, types=types, indexes=(*table.indexes, new), next_index=table.next_index + 1)
+
+
+def _with_vectors(txn: WriteTransaction, table: Table, theirs: Table) -> Table:
+    """The table with the vector indexes of another region; a new one is filled here."""
+    for index in table.vectors:
+        if (known := theirs.vector(index.name)) is None or not known.is_like(index):
+            table = table.without_vector(index.name)
+    for index in theirs.vectors:
+        if table.vector(index.name) is None:
+            types = {**table.types, **{name: theirs.types[name] for name in index.schema_names}}
+            rows = (0, txn.rows.last_row(table.number))
+            new = replace(index, number=table.next_index, status="CREATING", backfill=rows)
+            table = replace(table, types=types).with_vector(new)
+    return table
 
 
 def take_time_to_live(txn: WriteTransaction, table: Table, attribute: str | None) -> Table:

@@ -41,8 +41,7 @@ class Overrides:
     index_reads: Mapping[str, int] = field(default_factory=dict)
     index_on_demand: Mapping[str, int] = field(default_factory=dict)
     scaling: Settings | None = None
-    # The ARN of its KMS key.
-    key: str | None = None
+    key: str | None = None  # the ARN of its KMS key
 
 
 @dataclass(frozen=True, slots=True)

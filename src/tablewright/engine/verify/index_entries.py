@@ -7,12 +7,18 @@ table.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import orjson
 
 from tablewright.engine.catalog import Index, Table
+from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import entry_key, expiry_key
 from tablewright.engine.storage.rows import RowReader
+from tablewright.engine.vectors import entries as vector_entries
+from tablewright.engine.vectors import store as vector_store
+from tablewright.engine.vectors.definition import VectorIndex
+from tablewright.engine.vectors.store import VectorEntry
 from tablewright.engine.verify import store
 from tablewright.values import Item
 
@@ -20,6 +26,8 @@ from tablewright.values import Item
 @dataclass(slots=True)
 class EntryCheck:
     """The check of an index, or of the expiry list (`index` is None); `number` is its own in the store."""
+
+    WRONG: ClassVar[str] = "points to the wrong item"
 
     rows: RowReader
     where: str
@@ -39,6 +47,14 @@ class EntryCheck:
             return None if self.table.awaits_expiry(row) else expiry_key(self.table, item, key)
         return None if self.index.awaits(row) else entry_key(self.table, self.index, item, key)
 
+    def weight(self, item: Item, size: int) -> int:
+        """The size of an item's entry; `size` is the item's."""
+        return 0 if self.index is None else entry_size(self.table, self.index, item, size)
+
+    @property
+    def is_counted(self) -> bool:
+        return self.index is not None
+
     def expect(self, key: bytes, row: int, size: int = 0) -> Iterator[str]:
         """Check the entry of an item."""
         self.items += 1
@@ -56,7 +72,7 @@ class EntryCheck:
         self.found += 1
         if found != row:
             self.wrong.add(key)
-            yield f"{self.where}: the entry {key.hex()} points to the wrong item"
+            yield f"{self.where}: the entry {key.hex()} {self.WRONG}"
 
     def unexpected(self) -> Iterator[str]:
         """After all items: the entries that belong to no item."""
@@ -79,12 +95,47 @@ class EntryCheck:
             return False
 
 
+@dataclass(slots=True)
+class VectorCheck(EntryCheck):
+    """The check of a vector index, whose entries have a content: it is compared as well."""
+
+    WRONG: ClassVar[str] = "is not that of its item"
+
+    vector: VectorIndex | None = None
+    # The entry of the item that was looked at last.
+    entry: VectorEntry | None = None
+
+    def entry_of(self, row: int, key: bytes, item: Item) -> bytes | None:
+        assert self.vector is not None, "a vector index is what it checks"
+        self.entry = (
+            None if self.vector.awaits(row) else vector_entries.entry_of(self.table, self.vector, item, key)
+        )
+        return None if self.entry is None else self.entry.key
+
+    def weight(self, item: Item, size: int) -> int:
+        return 0 if self.entry is None else self.entry.size
+
+    @property
+    def is_counted(self) -> bool:
+        return True
+
+    def find(self, key: bytes) -> int | None:
+        """The row number in the entry at `key`; -1 if the rest of the entry is wrong."""
+        assert self.vector is not None, "a vector index is what it checks"
+        found = vector_store.find(self.rows, self.table.number, self.number, key, len(self.vector.filters))
+        return None if found is None else found[0] if found[1] == self.entry else -1
+
+
 def entry_checks(rows: RowReader, table: Table) -> list[EntryCheck]:
     """The checks of a table's indexes and of its expiry list."""
     where = f"table {table.name}"
     checks = [
         EntryCheck(rows, f"{where}, index {index.name}", table, index.number, index)
         for index in table.indexes
+    ]
+    checks += [
+        VectorCheck(rows, f"{where}, index {vector.name}", table, vector.number, vector=vector)
+        for vector in table.vectors
     ]
     if table.ttl_index is not None:
         checks.append(EntryCheck(rows, f"{where}, expiry list", table, table.ttl_index))

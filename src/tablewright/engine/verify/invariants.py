@@ -14,7 +14,6 @@ import orjson
 
 from tablewright.engine.catalog import Table, from_json, load
 from tablewright.engine.history.store import ROWS_STRIPPED
-from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import HASH_SPACE, item_key, partition_of
 from tablewright.engine.storage import schema
 from tablewright.engine.storage.checksum import crc32
@@ -240,7 +239,7 @@ def _wrong_items(rows: RowReader, table: Table, written: Images) -> Iterator[str
             held = size
             for one in checks:
                 if (entry := one.entry_of(number, key, item)) is not None:
-                    weight = 0 if one.index is None else entry_size(table, one.index, item, size)
+                    weight = one.weight(item, size)
                     expected.append((one, entry, weight))
                     held += weight if one.index is not None and one.index.local else 0
             if table.has_local_indexes:
@@ -257,7 +256,7 @@ def _wrong_items(rows: RowReader, table: Table, written: Images) -> Iterator[str
     yield from _wrong_count(rows, where, table_name(table.number), items, total)
     for one in checks:
         yield from _named(one.where, one.unexpected())
-        if one.index is not None:
+        if one.is_counted:
             name = index_name(table.number, one.number)
             yield from _wrong_count(rows, one.where, name, one.items, one.size)
     if (table.ttl_attribute is None) != (table.ttl_index is None):

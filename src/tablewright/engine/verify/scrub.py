@@ -177,7 +177,7 @@ def _named(number: int, txn: ReadTransaction) -> str:
 def _part(name: str, txn: ReadTransaction) -> str:
     """The name of the part of the store that an SQL table belongs to."""
     for table in txn.tables.values():
-        for index in table.indexes:
+        for index in table.every_index:
             if name == index_name(table.number, index.number):
                 return f"table {table.name}, index {index.name}"
         if name in table.sql_tables():

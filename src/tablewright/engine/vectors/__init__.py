@@ -1,0 +1,1 @@
+"""Vector indexes and SearchVectors: definitions, entries, their rows, scores and the search."""
