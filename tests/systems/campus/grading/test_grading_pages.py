@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -240,6 +242,56 @@ def test_a_worksheet_that_is_pasted_is_reported_row_by_row(
     assert "unchanged" in words_of(tessa.post(f"{path}/worksheet", data={"sheet": sheet, "publish": "on"}))
     assert tessa.get(f"{path}/worksheet.zip").content[:2] == b"PK"
     assert enter(LIN).get(path).status_code == 403
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def test_a_worksheet_is_taken_from_the_computer_as_csv_or_zip(
+    campus: Campus, enter: Enter, essay: Assignment
+) -> None:
+    tessa, path = enter(TESSA), f"{HOME}/assignments/{essay.assignment_id}/grading"
+    sheet = b"E-mail,Score,Folder,Feedback\nlin@campus.example,8,Lin,'=1+1\nomar@campus.example,x,Omar,\n"
+
+    def taken(name: str, content: bytes) -> httpx.Response:
+        return tessa.post(f"{path}/worksheet", data={"publish": "on"}, files={"worksheet": (name, content)})
+
+    page = words_of(taken("worksheet.csv", sheet))
+    assert "saved" in page
+    assert "“x” is not a number." in page
+    row = campus.repository.submission(submission_of(campus, essay).submission_id)
+    assert (row.grade, row.feedback) == (D(8), "=1+1"), "a formula is text, here and in the next file"
+    assert "'=1+1" in tessa.get(f"{path}/worksheet.csv").text
+    page = words_of(
+        taken("marked.zip", zipped({"worksheet.csv": sheet, "Lin/feedback/notes.txt": b"Read this."}))
+    )
+    assert "saved" in page
+    row = campus.repository.submission(row.submission_id)
+    assert row.feedback_file_id is not None
+
+
+def test_a_file_from_the_computer_that_wants_to_do_harm_is_refused_beside_its_field(
+    campus: Campus, enter: Enter, essay: Assignment
+) -> None:
+    tessa, path = enter(TESSA), f"{HOME}/assignments/{essay.assignment_id}/grading"
+    bomb = zipped({"worksheet.csv": b"E-mail,Score\n", "Lin/feedback/zeros.txt": bytes(80 * 1024 * 1024)})
+    assert len(bomb) < 1_000_000
+    harmful = {
+        "bomb.zip": (bomb, 413, "This zip file has more than 64 MiB when it is unpacked."),
+        "out.zip": (zipped({"../../worksheet.csv": b"x"}), 400, "has a name that leads out of it."),
+        "large.zip": (bytes(16_000_001), 413, "This file is larger than 16 MB."),
+        "empty.csv": (b" ", 422, "This file is empty."),
+        "photo.csv": (b"\x89PNG\xff", 400, "This file is not UTF-8 text."),
+    }
+    for name, (content, status, words) in harmful.items():
+        page = tessa.post(f"{path}/worksheet", files={"worksheet": (name, content)})
+        assert (page.status_code, words in words_of(page)) == (status, True), name
+    assert submission_of(campus, essay).status == "submitted"
 
 
 def test_graders_are_allocated_and_a_release_is_set_and_withdrawn(

@@ -12,6 +12,7 @@ from tablewright.pages.forms import Form, Posted
 from tablewright.systems.campus.access import InstructorAssignment, StaffAssignment, StaffSubmission
 from tablewright.systems.campus.api.worksheets import uploaded, worksheet_csv, worksheet_zip
 from tablewright.systems.campus.courses.seats import AssignmentSeat
+from tablewright.systems.campus.errors import TooLarge
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grading.disclosure import for_staff
 from tablewright.systems.campus.grading.release import is_released
@@ -20,6 +21,11 @@ from tablewright.systems.campus.pages.assignment_form import local_moment
 from tablewright.systems.campus.pages.assignments import assignment_crumbs
 from tablewright.systems.campus.pages.marks import STATE_TONES, plain
 from tablewright.systems.campus.pages.page import HOME, CampusPages
+
+# A larger zip file is uploaded to My files first.
+MOST_SENT = 16_000_000
+# Of System.form_bodies: above what is taken, so that a file that is somewhat too large is refused beside its field.
+FORM_BODIES = {"/assignments/*/grading/worksheet": 24_000_000, "/courses/*/gradebook/import": 4_000_000}
 
 
 def releases_router(pages: CampusPages) -> APIRouter:
@@ -182,17 +188,28 @@ def _add_worksheets(router: APIRouter, pages: CampusPages) -> None:
 
     @router.post("/assignments/{assignment_id}/grading/worksheet")
     def take(request: Request, found: StaffAssignment, form: Posted) -> Response:
+        field = "worksheet"
         try:
-            content = form.get("sheet").encode()
-            if form.get("fileId"):
-                content = uploaded(campus, found, form.get("fileId"))
+            if "worksheet" in form.files:
+                content = form.files["worksheet"].content
+                if len(content) > MOST_SENT:
+                    words = "This file is larger than 16 MB. Upload it to My files, and choose it there."
+                    raise TooLarge("FILE_TOO_LARGE", words, "worksheet")
+            elif form.get("fileId"):
+                field, content = "fileId", uploaded(campus, found, form.get("fileId"))
+            else:
+                field, content = "sheet" if form.get("sheet").strip() else field, form.get("sheet").encode()
             if not content.strip():
-                wrong = form.wrong("sheet", "Choose a file, or paste the rows of the worksheet.")
-                return _page(pages, request, found, wrong, status=422)
+                words = (
+                    "This file is empty."
+                    if form.files
+                    else "Choose a file, or paste the rows of the worksheet."
+                )
+                return _page(pages, request, found, form.wrong(field, words), status=422)
             publish = form.is_ticked("publish")
             lines = campus.worksheets.take(
                 found.assignment, content, found.seat.user, found.seat.actor, publish=publish
             )
         except CallerError as mistake:
-            return _page(pages, request, found, form.wrong("sheet", mistake.message), status=mistake.status)
+            return _page(pages, request, found, form.wrong(field, mistake.message), status=mistake.status)
         return _page(pages, request, found, lines=lines)
