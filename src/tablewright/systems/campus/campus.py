@@ -48,6 +48,7 @@ from tablewright.systems.campus.grading.allocation import Allocation
 from tablewright.systems.campus.grading.comments import Comments
 from tablewright.systems.campus.grading.disclosure import Pseudonyms
 from tablewright.systems.campus.grading.gradebook import Gradebook
+from tablewright.systems.campus.grading.hand_grades import HandGrades
 from tablewright.systems.campus.grading.marks import Marks
 from tablewright.systems.campus.grading.notices import GradeNotices
 from tablewright.systems.campus.grading.regrades import Regrades
@@ -127,6 +128,7 @@ class Campus:
     regrades: Regrades
     allocation: Allocation
     release: Release
+    hand_grades: HandGrades
     worksheets: Worksheets
     gradebook: Gradebook
     dispatch: OutboxDispatch[Message]
@@ -226,6 +228,7 @@ def open_campus(
         regrades=Regrades(repository, grade_notices),
         allocation=Allocation(repository),
         release=Release(repository, grade_notices),
+        hand_grades=HandGrades(repository, teams, marks, rubrics, pseudonyms),
         worksheets=Worksheets(repository, marks, rubrics, library, uploads, pseudonyms, parts),
         gradebook=Gradebook(repository),
         dispatch=repository.outbox.dispatch(),

@@ -11,7 +11,7 @@ from decimal import Decimal
 import httpx
 import pytest
 from tests.app.browsing import Enter, browsers, ticking
-from tests.app.portal_forms import forms_of, words_of
+from tests.app.portal_forms import forms_of, send, words_of
 
 from tablewright import testing
 from tablewright.app.runtime import Runtime, open_app
@@ -242,6 +242,42 @@ def test_a_worksheet_that_is_pasted_is_reported_row_by_row(
     assert "unchanged" in words_of(tessa.post(f"{path}/worksheet", data={"sheet": sheet, "publish": "on"}))
     assert tessa.get(f"{path}/worksheet.zip").content[:2] == b"PK"
     assert enter(LIN).get(path).status_code == 403
+
+
+def test_a_student_without_a_submission_is_graded_and_reads_it_after_the_release(
+    campus: Campus, enter: Enter, course_id: str, essay: Assignment
+) -> None:
+    tessa, noor = enter(TESSA), enter("student_noor")
+    path = f"{HOME}/assignments/{essay.assignment_id}/grading"
+    page = tessa.get(path)
+    assert "Without a submission" in words_of(page)
+    user = campus.users.by_email("noor@campus.example")
+    assert user is not None
+    mark = tessa.post(f"{path}/by-hand", data={"studentId": user.user_id})
+    assert mark.url.path.endswith("/mark")
+    assert "Graded without a submission." in words_of(mark)
+    assert "Receipt" not in words_of(mark)
+    wrong = send(tessa, mark, mark.url.path, score="11", do="publish")
+    assert "score must be 0 to 10." in words_of(wrong)
+    send(tessa, mark, mark.url.path, score="9", feedback="A good talk.", do="publish")
+    mine = noor.get(f"{HOME}/assignments/{essay.assignment_id}")
+    assert "without a submission" not in words_of(mine)
+    assert noor.get(mark.url.path.replace("/mark", "/grade")).status_code == 404
+    enter(BRANDT).post(f"{path}/release", data={})
+    words = words_of(noor.get(f"{HOME}/assignments/{essay.assignment_id}"))
+    assert "9 of 10 , without a submission" in words.replace("10,", "10 ,")
+    assert "0 of 3" in words or "0 of 1" in words, "no attempt is used"
+    grade = words_of(noor.get(mark.url.path.replace("/mark", "/grade")))
+    assert "A good talk." in grade
+    assert "Graded without a submission." in grade
+    # What was begun for the wrong student is removed.
+    other = campus.users.by_email("ada@campus.example")
+    assert other is not None
+    begun = tessa.post(f"{path}/by-hand", data={"studentId": other.user_id})
+    assert "no submission" in words_of(tessa.get(path))
+    removed = tessa.post(begun.url.path.replace("/mark", "/remove-grade"), data={})
+    assert "Removed." in words_of(removed)
+    assert tessa.get(begun.url.path).status_code == 404
 
 
 def zipped(files: dict[str, bytes]) -> bytes:

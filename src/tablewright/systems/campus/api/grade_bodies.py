@@ -38,10 +38,9 @@ Score = Annotated[Decimal, Field(ge=-100_000, le=100_000, decimal_places=2)]
 # --- marks ---
 
 
-class GradeBody(Body):
-    """A mark. `version` is the one that GET returned; without `publish` it is a draft."""
+class HandGradeBody(Body):
+    """A mark; without `publish` it is a draft."""
 
-    version: int | None = None
     score: Score | None = None
     criteria: dict[Id, CriterionMark] = Field(default_factory=dict, max_length=50)
     adjustment: Score = Decimal(0)
@@ -54,6 +53,20 @@ class GradeBody(Body):
         return MarkEntry(
             self.score, self.criteria, self.adjustment, self.scores, self.feedback, self.feedback_file_id
         )
+
+
+class GradeBody(HandGradeBody):
+    """A mark of a submission. `version` is the one that GET returned."""
+
+    version: int | None = None
+
+
+class CandidateView(Value):
+    """A student or team without a submission."""
+
+    student_id: str
+    name: str
+    section: str | None = None
 
 
 class VersionBody(Body):

@@ -16,6 +16,7 @@ from tablewright.kit.tables import Actor
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.dates import dates_for
 from tablewright.systems.campus.courses.lateness import is_late, missing
+from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.grading.csv_tables import csv_of
 from tablewright.systems.campus.grading.notices import students_of
@@ -222,7 +223,9 @@ def _points(assignment: Assignment) -> Decimal:
 def _result(column: Column, student: Enrolment, now: datetime, *, own: bool) -> tuple[Result, str | None]:
     """What a student has for an assignment, and the submission it is from: the newest with a grade to be seen."""
     assignment = column.assignment
-    rows = sorted(column.submissions.get(student.user_id, ()), key=lambda row: row.submitted_at, reverse=True)
+    known = column.submissions.get(student.user_id, ())
+    found = [row for row in known if handed_in(row) or _is_seen(assignment, row, now, own=own)]
+    rows = sorted(found, key=lambda row: (row.submitted_at, row.submission_number), reverse=True)
     team_id = column.teams.get(student.user_id)
     dates = dates_for(assignment, column.overrides, student.user_id, student.section, team_id)
     marked = next((row for row in rows if _is_seen(assignment, row, now, own=own)), None)

@@ -58,7 +58,11 @@ def _cents(value: Decimal, field: str) -> Decimal:
 
 
 def refuse_without_score(mark: Mark) -> None:
-    if mark.score is None and not mark.grades:
+    refuse_missing_score(mark.score, mark.grades)
+
+
+def refuse_missing_score(score: Decimal | None, scores: Mapping[str, Decimal]) -> None:
+    if score is None and not scores:
         raise Refused("GRADE_MISSING", "Enter a grade, or choose a level for each criterion.", "score")
 
 

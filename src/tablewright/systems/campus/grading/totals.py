@@ -12,6 +12,7 @@ from typing import Literal
 
 from tablewright.edge.errors import Refused
 from tablewright.systems.campus.courses.lateness import after_penalty, penalty
+from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.model import (
     Assignment,
     Criterion,
@@ -78,7 +79,7 @@ def most_of(assignment: Assignment, rubric: Rubric | None = None) -> Decimal:
 
 def penalty_of(assignment: Assignment, submission: Submission) -> Decimal:
     """The percent of its score that a submission loses for being late, by the due date on its row."""
-    if assignment.late_policy != "penalise":
+    if assignment.late_policy != "penalise" or not handed_in(submission):
         return Decimal(0)
     return penalty(
         assignment.late_penalty,

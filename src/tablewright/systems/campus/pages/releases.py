@@ -19,7 +19,7 @@ from tablewright.systems.campus.grading.release import is_released
 from tablewright.systems.campus.grading.worksheet import Line
 from tablewright.systems.campus.pages.assignment_form import local_moment
 from tablewright.systems.campus.pages.assignments import assignment_crumbs
-from tablewright.systems.campus.pages.marks import STATE_TONES, plain
+from tablewright.systems.campus.pages.marks import STATE_TONES, mark_path, plain
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 
 # A larger zip file is uploaded to My files first.
@@ -33,6 +33,7 @@ def releases_router(pages: CampusPages) -> APIRouter:
     _add_page(router, pages)
     _add_release(router, pages)
     _add_allocation(router, pages)
+    _add_hand_grades(router, pages)
     _add_worksheets(router, pages)
     return router
 
@@ -65,6 +66,7 @@ def _page(
         assignment=assignment,
         rows=sorted(rows, key=lambda row: (row.team_name or row.student_name, row.submission_id)),
         marked=sum(1 for row in rows if row.status != "submitted"),
+        absent=campus.hand_grades.candidates(assignment) if assignment.status != "draft" else [],
         without=sum(1 for row in rows if row.status == "submitted" and row.grader_id is None),
         staff=staff,
         names={each.user_id: each.name for each in staff},
@@ -170,6 +172,29 @@ def _add_allocation(router: APIRouter, pages: CampusPages) -> None:
         except CallerError as mistake:
             return pages.console.go(to, mistake.message, "bad")
         return pages.console.go(to, "Grader saved.")
+
+
+# --- without a submission ---
+
+
+def _add_hand_grades(router: APIRouter, pages: CampusPages) -> None:
+    hand_grades = pages.campus.hand_grades
+
+    @router.post("/assignments/{assignment_id}/grading/by-hand")
+    def begin(found: StaffAssignment, form: Posted) -> Response:
+        try:
+            row = hand_grades.begin(found.seat, found.assignment, form.get("studentId"))
+        except CallerError as mistake:
+            return pages.console.go(grading_path(found.assignment.assignment_id), mistake.message, "bad")
+        return pages.console.go(mark_path(row.submission_id))
+
+    @router.post("/submissions/{submission_id}/remove-grade")
+    def remove(found: StaffSubmission) -> Response:
+        try:
+            hand_grades.remove(found.seat, found.assignment, found.submission)
+        except CallerError as mistake:
+            return pages.console.go(mark_path(found.submission.submission_id), mistake.message, "bad")
+        return pages.console.go(grading_path(found.assignment.assignment_id), "Removed.", "note")
 
 
 # --- worksheets ---
