@@ -280,6 +280,46 @@ def test_a_student_without_a_submission_is_graded_and_reads_it_after_the_release
     assert tessa.get(begun.url.path).status_code == 404
 
 
+def test_the_gradebook_is_imported_from_a_file_after_a_preview(
+    campus: Campus, enter: Enter, course_id: str, essay: Assignment
+) -> None:
+    tessa, path = enter(TESSA), f"{HOME}/courses/{course_id}/gradebook/import"
+
+    def chosen(content: str) -> httpx.Response:
+        return tessa.post(path, data={"do": "preview"}, files={"file": ("grades.csv", content.encode())})
+
+    assert "Choose a CSV file." in words_of(tessa.post(path, data={"do": "preview"}))
+    book = tessa.get(f"{HOME}/courses/{course_id}/gradebook.csv").text
+    column = next(
+        each
+        for each in book.splitlines()[0].split(",")
+        if essay.assignment_id[-6:] in each or each == f"{essay.title} (10)"
+    )
+    wrong = words_of(chosen(f"E-mail,{column},Bonus\nlin@campus.example,11,1\nx@x.example,1,1\n"))
+    for words in ("The grade must be 0 to 10.", "Bonus", "x@x.example (line 3)", "Nothing can be imported"):
+        assert words in wrong
+    assert "Import 1 grade" not in wrong
+    page = chosen(f"E-mail,{column}\nlin@campus.example,7\nomar@campus.example,=1+1\n")
+    assert "“=1+1” is not a number." in words_of(page)
+    page = chosen(f"E-mail,{column}\nlin@campus.example,7\nada@campus.example,5\n")
+    assert "Import 2 grades" in words_of(page)
+    assert "without a submission" in words_of(page)
+    stale = next(form.values for form in forms_of(page) if "digest" in form.values)
+    # Another grader is faster: nothing is imported, and the new preview says so.
+    row = submission_of(campus, essay)
+    actor = seat_of(campus, campus.users.by_id(row.student_id), course_id).actor
+    campus.marks.save(essay, row, MarkEntry(D(3)), actor, row.version)
+    parts = {name: (None, value) for name, value in {**stale, "do": "apply"}.items()}
+    refusal = tessa.post(path, files=parts)
+    assert refusal.status_code == 409
+    assert "nothing was imported" in words_of(refusal)
+    fresh = next(form.values for form in forms_of(refusal) if "digest" in form.values)
+    done = tessa.post(path, files={name: (None, value) for name, value in {**fresh, "do": "apply"}.items()})
+    assert "Grades saved 2" in words_of(done)
+    assert campus.repository.submission(row.submission_id).grade == D(7)
+    assert enter(LIN).get(path).status_code == 403
+
+
 def zipped(files: dict[str, bytes]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:

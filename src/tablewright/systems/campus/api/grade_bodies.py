@@ -276,6 +276,45 @@ class StudentGradesView(Value):
     letter: str | None
 
 
+class GradeChangeView(Value):
+    line: int
+    student: str
+    assignment: str
+    old: Points | None
+    new: Points
+    by_hand: bool
+
+
+class WrongCellView(Value):
+    line: int
+    student: str
+    column: str
+    message: str
+
+
+class UnknownStudentView(Value):
+    line: int
+    student: str
+
+
+class GradePlanView(Value):
+    """What a file would change; `digest` is sent with the import."""
+
+    changes: list[GradeChangeView]
+    wrong: list[WrongCellView]
+    unknown_students: list[UnknownStudentView]
+    unknown_columns: list[str]
+    unchanged: int
+    digest: str
+
+
+class GradeImportView(Value):
+    """How many grades were saved, and those that another grader changed at the same moment."""
+
+    saved: int
+    refused: list[WrongCellView]
+
+
 class GradebookView(Value):
     course_id: str
     assignments: list[dict[str, str]]

@@ -90,9 +90,9 @@ class Gradebook:
 
     # --- reads ---
 
-    def for_staff(self, course: Course) -> Sheet:
+    def for_staff(self, course: Course, columns: Sequence[Column] | None = None) -> Sheet:
         now = self._repository.now()
-        columns = self._columns(course.course_id)
+        columns = columns if columns is not None else self.columns(course.course_id)
         people = self._repository.db.all(d.enrolments_of_course(course_id=course.course_id))
         students = sorted(
             (each for each in people if each.role == "student"), key=lambda each: (each.name, each.user_id)
@@ -104,7 +104,7 @@ class Gradebook:
         self, course: Course, student: Enrolment, guesses: Mapping[str, Decimal] | None = None
     ) -> tuple[list[Assignment], StudentRow]:
         """A student's own row; with `guesses`, what the total would be."""
-        columns = self._columns(course.course_id, self._own(student.user_id))
+        columns = self.columns(course.course_id, self._own(student.user_id))
         row = self._row(course, columns, student, self._repository.now(), own=True, guesses=guesses or {})
         return [each.assignment for each in columns], row
 
@@ -112,7 +112,7 @@ class Gradebook:
         """The staff's gradebook for a spreadsheet."""
         sheet = self.for_staff(course)
         header = ["Student", "University id", "E-mail", "Section"]
-        header += [f"{each.title} ({_points(each).normalize():f})" for each in sheet.assignments]
+        header += column_titles(sheet.assignments)
         header += ["Total %", "Letter"]
         return csv_of(
             header,
@@ -169,7 +169,7 @@ class Gradebook:
             by_assignment[row.assignment_id].append(row)
         return by_assignment
 
-    def _columns(self, course_id: str, own: Mapping[str, Sequence[Submission]] | None = None) -> list[Column]:
+    def columns(self, course_id: str, own: Mapping[str, Sequence[Submission]] | None = None) -> list[Column]:
         """The published assignments by due date; with `own` submissions instead of everyone's."""
         every = self._repository.db.all(d.assignments_of_course(course_id=course_id))
         found = sorted(
@@ -214,6 +214,15 @@ class Gradebook:
         total = course_total(course.grade_groups, course.letters, results)
         shown = {result.assignment_id: id for result, id in found if id is not None}
         return StudentRow(student, {each.assignment_id: each for each in results}, total, shown)
+
+
+def column_titles(assignments: Sequence[Assignment]) -> list[str]:
+    """The heads of the columns in a file: title and points, and the end of the id where two are the same."""
+    titles = [f"{each.title} ({_points(each).normalize():f})" for each in assignments]
+    return [
+        title if titles.count(title) == 1 else f"{title} {each.assignment_id[-6:]}"
+        for title, each in zip(titles, assignments, strict=True)
+    ]
 
 
 def _points(assignment: Assignment) -> Decimal:

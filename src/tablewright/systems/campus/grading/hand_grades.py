@@ -81,7 +81,11 @@ class HandGrades:
         self, seat: Seat, assignment: Assignment, who: str, entry: MarkEntry, *, publish: bool = False
     ) -> Submission:
         """Begin and mark in one: nothing is written if the mark cannot be."""
-        owner = self._found(assignment, who)
+        return self.save_for(seat, assignment, self._found(assignment, who), entry, publish=publish)
+
+    def save_for(
+        self, seat: Seat, assignment: Assignment, owner: Owner, entry: MarkEntry, *, publish: bool = False
+    ) -> Submission:
         planned = self._new(seat, assignment, owner)
         scores = self._pseudonyms.real(planned, entry.scores, hidden=self._is_hidden(assignment))
         entry = in_cents(replace(entry, scores=scores))

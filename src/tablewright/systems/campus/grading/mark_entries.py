@@ -50,6 +50,28 @@ def in_cents(entry: MarkEntry) -> MarkEntry:
     )
 
 
+def changed_entry(
+    mark: Mark | None,
+    rubric: Rubric | None,
+    score: Decimal | None,
+    scores: Mapping[str, Decimal],
+    feedback: str | None,
+) -> MarkEntry:
+    """Numbers of a file over what the mark has: levels stay, and the adjustment makes up the difference."""
+    known = MarkEntry()
+    if mark is not None:
+        known = MarkEntry(
+            mark.score, mark.criteria, mark.adjustment, mark.grades, mark.feedback, mark.feedback_file_id
+        )
+    entry = replace(known, feedback=feedback, scores=scores or known.scores)
+    if score is None:
+        return entry
+    if entry.criteria and rubric is not None:
+        bare = rubric_total(rubric, entry.criteria) or Decimal(0)
+        return replace(entry, adjustment=score - bare)
+    return replace(entry, score=score)
+
+
 def _cents(value: Decimal, field: str) -> Decimal:
     if not value.is_finite() or abs(value) > MOST_POINTS or (cents := value.quantize(_CENT)) != value:
         words = f"{field} must be a number with at most 2 decimals, up to {MOST_POINTS}."
