@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -24,7 +24,7 @@ from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.parts import NewPart
 from tablewright.systems.campus.grading.mark_entries import MarkEntry
 from tablewright.systems.campus.jobs import run_tasks
-from tablewright.systems.campus.model import Assignment, Level, Submission
+from tablewright.systems.campus.model import Assignment, Criterion, Level, Submission
 from tablewright.systems.campus.pages.rubrics import leveled
 
 D = Decimal
@@ -280,6 +280,37 @@ def test_a_student_without_a_submission_is_graded_and_reads_it_after_the_release
     assert tessa.get(begun.url.path).status_code == 404
 
 
+def test_a_marker_gives_points_of_their_own_within_the_criterion(
+    campus: Campus, enter: Enter, course_id: str
+) -> None:
+    teacher = campus.users.by_email("brandt@campus.example")
+    assert teacher is not None
+    criteria = [
+        Criterion(criterion_id="", title="Ideas", levels=leveled([(D(0), "None"), (D(5), "Many")], []))
+    ]
+    actor = seat_of(campus, teacher, course_id).actor
+    rubric = campus.rubrics.create(course_id, "Ideas", criteria, actor)
+    assignment = made(campus, course_id, rubric_id=rubric.rubric_id)
+    row, tessa = submission_of(campus, assignment), enter(TESSA)
+    path, first = f"{HOME}/submissions/{row.submission_id}/mark", rubric.criteria[0]
+    page = tessa.get(path)
+    level = first.levels[0].level_id
+    typed = {f"level:{first.criterion_id}": level, f"points:{first.criterion_id}": "2,5"}
+    above = send(tessa, page, path, **{**typed, f"points:{first.criterion_id}": "6", "do": "publish"})
+    assert above.status_code == 422
+    assert f"The points of “{first.title}” must be 0 to 5." in words_of(above)
+    letters = send(tessa, page, path, **{**typed, f"points:{first.criterion_id}": "many", "do": "publish"})
+    assert "Enter a number, such as 12.5." in words_of(letters)
+    send(tessa, page, path, **typed, do="publish")
+    assert campus.repository.submission(row.submission_id).score == D("2.5")
+    again = next(
+        form.values for form in forms_of(tessa.get(path)) if f"points:{first.criterion_id}" in form.values
+    )
+    assert (again[f"points:{first.criterion_id}"], again[f"level:{first.criterion_id}"]) == ("2.5", level)
+    tessa.post(path.replace("/mark", "/return"), data={})
+    assert "2.5 points given" in words_of(enter(LIN).get(path.replace("/mark", "/grade")))
+
+
 def test_the_gradebook_is_imported_from_a_file_after_a_preview(
     campus: Campus, enter: Enter, course_id: str, essay: Assignment
 ) -> None:
@@ -309,12 +340,15 @@ def test_the_gradebook_is_imported_from_a_file_after_a_preview(
     row = submission_of(campus, essay)
     actor = seat_of(campus, campus.users.by_id(row.student_id), course_id).actor
     campus.marks.save(essay, row, MarkEntry(D(3)), actor, row.version)
-    parts = {name: (None, value) for name, value in {**stale, "do": "apply"}.items()}
-    refusal = tessa.post(path, files=parts)
+
+    def sent(values: Mapping[str, object]) -> httpx.Response:
+        return tessa.post(path, files={name: (None, str(value)) for name, value in values.items()})
+
+    refusal = sent({**stale, "do": "apply"})
     assert refusal.status_code == 409
     assert "nothing was imported" in words_of(refusal)
     fresh = next(form.values for form in forms_of(refusal) if "digest" in form.values)
-    done = tessa.post(path, files={name: (None, value) for name, value in {**fresh, "do": "apply"}.items()})
+    done = sent({**fresh, "do": "apply"})
     assert "Grades saved 2" in words_of(done)
     assert campus.repository.submission(row.submission_id).grade == D(7)
     assert enter(LIN).get(path).status_code == 403

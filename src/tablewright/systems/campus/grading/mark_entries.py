@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from tablewright.edge.errors import Refused
 from tablewright.systems.campus.grading.notices import students_of
-from tablewright.systems.campus.grading.totals import check_grade, criterion_points, most_of, rubric_total
+from tablewright.systems.campus.grading.totals import check_grade, most_of, most_points, rubric_total
 from tablewright.systems.campus.model import Assignment, CriterionMark, Mark, Rubric, Submission
 
 MOST_FEEDBACK, MOST_ADJUSTMENT, MOST_POINTS = 20_000, 10_000, 100_000
@@ -133,11 +133,10 @@ def _refuse_unknown(rubric: Rubric | None, criteria: Mapping[str, CriterionMark]
             raise Refused(
                 "UNKNOWN_LEVEL", f"“{known[id].title}” has no such level. Reload the page.", "criteria"
             )
-        points = criterion_points(known[id], mark)
-        if points is not None and not (points.is_finite() and 0 <= points <= 10_000):
-            raise Refused(
-                "GRADE_OUT_OF_RANGE", f"The points of “{known[id].title}” cannot be negative.", "criteria"
-            )
+        most = most_points(known[id])
+        if mark.points is not None and not (mark.points.is_finite() and 0 <= mark.points <= most):
+            words = f"The points of “{known[id].title}” must be 0 to {most.normalize():f}."
+            raise Refused("GRADE_OUT_OF_RANGE", words, "criteria", {"criterionId": id})
         if mark.comment is not None and len(mark.comment) > MOST_FEEDBACK:
             raise Refused("INVALID_FEEDBACK", f"A comment can have {MOST_FEEDBACK} characters.", "criteria")
 

@@ -158,14 +158,14 @@ def entry_of(form: Form) -> MarkEntry:
     criteria: dict[str, CriterionMark] = {}
     for name, value in form.values.items():
         kind, _, id = name.partition(":")
-        if kind in ("level", "comment") and value.strip():
+        if kind in ("level", "comment", "points") and value.strip():
             known = criteria.get(id, CriterionMark())
-            field = {"level_id": value} if kind == "level" else {"comment": value.strip()}
-            criteria[id] = known.model_copy(update=field)
+            field = {"level": {"level_id": value}, "comment": {"comment": value.strip()}}.get(kind, {})
+            criteria[id] = known.model_copy(update=field or {"points": _number(value)})
     wrong = form
     numbers: dict[str, Decimal] = {}
     for name, value in form.values.items():
-        if (name in ("score", "adjustment") or name.startswith("score:")) and value.strip():
+        if (name in ("score", "adjustment") or name.startswith(("score:", "points:"))) and value.strip():
             number = _number(value)
             if number is None:
                 wrong = wrong.wrong(name, "Enter a number, such as 12.5.")
@@ -185,7 +185,9 @@ def entry_of(form: Form) -> MarkEntry:
 
 def _refused(pages: CampusPages, found: SubmissionSeat, form: Form, mistake: CallerError) -> Form:
     if mistake.code != "VERSION_CONFLICT":
-        return form.refused(problem_for(mistake))
+        field = f"points:{mistake.facts.get('criterionId', '')}"
+        known = field in form.values
+        return form.wrong(field, mistake.message) if known else form.refused(problem_for(mistake))
     campus = pages.campus
     row = campus.repository.submission(found.submission.submission_id)
     version = (
@@ -213,6 +215,7 @@ def _form_of(mark: Mark | None, version: int) -> Form:
     }
     for id, each in mark.criteria.items():
         values |= {f"level:{id}": each.level_id or "", f"comment:{id}": each.comment or ""}
+        values[f"points:{id}"] = plain(each.points)
     return Form(values)
 
 
