@@ -235,7 +235,7 @@ def _as_if(pages: CampusPages, seat: Seat, fields: dict[str, Any]) -> Assignment
 def _add_states(router: APIRouter, pages: CampusPages) -> None:
     service = pages.campus.assignments
     said = {
-        "publish": "Published. The students are told.",
+        "publish": "Published. Students get a notification.",
         "close": "Closed. No more work is accepted.",
         "reopen": "Open again.",
     }

@@ -21,7 +21,7 @@ from tablewright.systems.campus.grading.disclosure import for_staff, is_anonymou
 from tablewright.systems.campus.grading.mark_entries import MarkEntry, typed_number
 from tablewright.systems.campus.grading.marks import AGREED, MARKERS, turn_of
 from tablewright.systems.campus.grading.notices import students_of
-from tablewright.systems.campus.grading.totals import most_of, penalty_of
+from tablewright.systems.campus.grading.totals import most_of, penalty_of, rubric_points
 from tablewright.systems.campus.model import Assignment, CriterionMark, Mark, Submission
 from tablewright.systems.campus.pages.assignments import assignment_crumbs, assignment_path
 from tablewright.systems.campus.pages.courses import course_crumbs, course_tabs
@@ -260,6 +260,7 @@ def _page(
         place_words=place_words,
         rubric=rubric,
         most=most_of(assignment, rubric),
+        rubric_points=rubric_points(rubric) if rubric is not None else None,
         penalty=penalty_of(assignment, row),
         members=_members(pages, assignment, row),
         marks=[each for each in seen if each is not own],

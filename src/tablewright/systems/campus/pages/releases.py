@@ -16,6 +16,7 @@ from tablewright.systems.campus.errors import TooLarge
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grading.disclosure import for_staff
 from tablewright.systems.campus.grading.release import is_released
+from tablewright.systems.campus.grading.totals import most_of, rubric_points
 from tablewright.systems.campus.grading.worksheet import Line
 from tablewright.systems.campus.pages.assignment_form import local_moment
 from tablewright.systems.campus.pages.assignments import assignment_crumbs
@@ -55,6 +56,7 @@ def _page(
         for_staff(assignment, each, now, campus.pseudonyms) for each in campus.worksheets.newest(assignment)
     ]
     staff = campus.allocation.staff(assignment.course_id)
+    rubric = campus.rubrics.of_assignment(assignment)
     mine = campus.listing.page(found.seat.user, Wanted(), 50).items
     return pages.page(
         request,
@@ -72,6 +74,8 @@ def _page(
         names={each.user_id: each.name for each in staff},
         sections=sorted({row.section for row in rows if row.section}),
         is_released=is_released(assignment, now),
+        rubric_points=rubric_points(rubric) if rubric is not None else None,
+        most=most_of(assignment, rubric),
         rubrics=[(each.rubric_id, each.title) for each in campus.rubrics.of_course(assignment.course_id)],
         files=[
             (each.file_id, each.filename) for each in mine if each.filename.lower().endswith((".zip", ".csv"))
