@@ -55,7 +55,9 @@ def router() -> APIRouter:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[httpx.Client]:
-    app = app_of(router(), body_bytes=1000, larger_bodies={"/files/": 5000, "/files/small/": 10})
+    app = app_of(
+        router(), body_bytes=1000, larger_bodies={"/files/": 5000, "/files/small/": 10, "/files/*/zip": 6000}
+    )
     app.mount("/swallowing", swallowing)
     app.mount("/trusting", trusting)
     with calling(app) as client:
@@ -100,6 +102,11 @@ def test_a_path_can_have_a_larger_limit_and_the_longest_prefix_decides(client: h
     assert client.post("/files/one", content=in_pieces(5000)).json() == 5000
     assert code_of(client.post("/files/one", content=in_pieces(5100))) == (413, "BODY_TOO_LARGE")
     assert code_of(client.post("/files/small/one", content=b"x" * 11)) == (413, "BODY_TOO_LARGE")
+
+
+def test_a_limit_can_be_for_what_is_below_any_id(client: httpx.Client) -> None:
+    assert code_of(client.post("/files/one/zip", content=in_pieces(6100))) == (413, "BODY_TOO_LARGE")
+    assert client.post("/files/one/zip", content=in_pieces(6000)).status_code == 404, "read, and no such page"
 
 
 def test_a_refused_body_is_not_logged_as_our_fault(

@@ -153,6 +153,11 @@ def app_of(
             for each in runtime.running
             for path, most in each.system.streamed_bodies.items()
         },
+        larger_bodies={
+            f"/console/{each.system.name}{path}": most
+            for each in runtime.running
+            for path, most in each.system.form_bodies.items()
+        },
     )
     app.state.console, app.state.areas, app.state.translations = console, tuple(areas), translations
     _missing_pages_are_pages(app)

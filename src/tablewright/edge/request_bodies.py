@@ -110,8 +110,8 @@ class BodyMemory:
 class BodyLimit:
     """ASGI middleware: 413 for a body of more than `most` bytes, 503 if there is no memory for it.
 
-    `larger` sets other limits for path prefixes; `streamed` the limits of paths such as `/files/*/parts/*`, whose
-    routes read their bodies as streams.
+    `larger` sets other limits for path prefixes, in which `*` is anything; `streamed` the limits of paths such as
+    `/files/*/parts/*`, whose routes read their bodies as streams.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class BodyLimit:
         return await self._memory.read(body, most, receive)
 
     def _most_for(self, path: str) -> int:
-        fitting = [prefix for prefix in self._larger if path.startswith(prefix)]
+        fitting = [prefix for prefix in self._larger if fnmatchcase(path, f"{prefix}*")]
         return self._larger[max(fitting, key=len)] if fitting else self._most
 
 

@@ -158,6 +158,8 @@ class System:
     apart: tuple[str, ...] = ()
     # The bytes that a PUT may have on paths below its own such as `/v1/uploads/*/parts/*`: their routes read streams.
     streamed_bodies: Mapping[str, int] = field(default_factory=dict)
+    # The bytes that a form with files may have on paths below those of its pages, such as `/courses/*/import`.
+    form_bodies: Mapping[str, int] = field(default_factory=dict)
     # Tables of its designs that have, or may be given, another form.
     migrations: tuple[Migration, ...] = ()
 

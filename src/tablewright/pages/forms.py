@@ -14,19 +14,20 @@ from pydantic import BaseModel, ValidationError
 
 from tablewright.edge.field_errors import field_error
 from tablewright.edge.problems import Problem, bad_request
+from tablewright.pages.multipart import MOST_PARTS, FormPart, boundary_of, parts_of
 from tablewright.pages.words import label
 
 M = TypeVar("M", bound=BaseModel)
-_MOST_FIELDS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Values as typed and errors, by field; and an error of the form as a whole."""
+    """Values as typed and errors, by field; and an error of the form as a whole; the files that were chosen."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     error: str = ""
+    files: Mapping[str, FormPart] = field(default_factory=dict)
 
     def get(self, name: str, default: str = "") -> str:
         return self.values.get(name, default)
@@ -94,14 +95,23 @@ async def posted(request: Request) -> Form:
     """A dependency: the form a browser sent. Of a field sent twice, the lines are joined."""
     body = await request.body()
     try:
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
-    except (UnicodeDecodeError, ValueError):
+        pairs, files = _sent(body, boundary_of(request.headers.get("content-type", "")))
+    except ValueError:
         raise bad_request("BAD_FORM", "The request body is not a valid form.") from None
     values: dict[str, str] = {}
     for name, text in pairs:
         clean = text.replace("\r\n", "\n")
         values[name] = f"{values[name]}\n{clean}" if name in values else clean
-    return Form(values)
+    return Form(values, files=files)
+
+
+def _sent(body: bytes, boundary: bytes | None) -> tuple[list[tuple[str, str]], dict[str, FormPart]]:
+    """The fields and the files of a body; a file field that was left empty is neither."""
+    if boundary is None:
+        return parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_PARTS), {}
+    parts = list(parts_of(body, boundary))
+    files = {each.name: each for each in parts if each.filename}
+    return [(each.name, each.content.decode()) for each in parts if each.filename is None], files
 
 
 def asked(request: Request) -> Form:

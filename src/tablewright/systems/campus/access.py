@@ -15,6 +15,8 @@ from tablewright.kit.access import Access, itself
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.seats import AssignmentSeat, Seat, SubmissionSeat
+from tablewright.systems.campus.courses.unsubmitted import handed_in
+from tablewright.systems.campus.grading.release import visible
 from tablewright.systems.campus.model import User
 
 CAMPUS: Access[Campus] = Access("campus")
@@ -138,6 +140,9 @@ def submission_seat_of(campus: Campus, user: User, submission_id: str) -> Submis
         raise NotFound("submission") from None
     own = user.user_id == submission.student_id or user.user_id in submission.member_ids
     if not own and not found.seat.is_staff:
+        raise NotFound("submission")
+    is_seen = handed_in(submission) or visible(found.assignment, submission, campus.repository.now())
+    if not is_seen and not found.seat.is_staff:
         raise NotFound("submission")
     return SubmissionSeat(found.seat, found.assignment, submission)
 

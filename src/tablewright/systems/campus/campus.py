@@ -47,7 +47,9 @@ from tablewright.systems.campus.files.versions import Versions
 from tablewright.systems.campus.grading.allocation import Allocation
 from tablewright.systems.campus.grading.comments import Comments
 from tablewright.systems.campus.grading.disclosure import Pseudonyms
+from tablewright.systems.campus.grading.grade_import import GradeImport
 from tablewright.systems.campus.grading.gradebook import Gradebook
+from tablewright.systems.campus.grading.hand_grades import HandGrades
 from tablewright.systems.campus.grading.marks import Marks
 from tablewright.systems.campus.grading.notices import GradeNotices
 from tablewright.systems.campus.grading.regrades import Regrades
@@ -127,8 +129,10 @@ class Campus:
     regrades: Regrades
     allocation: Allocation
     release: Release
+    hand_grades: HandGrades
     worksheets: Worksheets
     gradebook: Gradebook
+    grade_import: GradeImport
     dispatch: OutboxDispatch[Message]
 
     def waiting_tasks(self, at_most: int = 100) -> list[Task]:
@@ -176,6 +180,8 @@ def open_campus(
     rubrics, grade_notices = Rubrics(repository), GradeNotices(repository, notifier)
     marks = Marks(repository, rubrics, grade_notices, library)
     pseudonyms = Pseudonyms(sha256(b"campus pseudonyms\n" + secret).digest())
+    hand_grades = HandGrades(repository, teams, marks, rubrics, pseudonyms)
+    gradebook = Gradebook(repository)
     return Campus(
         repository=repository,
         settings=settings,
@@ -226,7 +232,9 @@ def open_campus(
         regrades=Regrades(repository, grade_notices),
         allocation=Allocation(repository),
         release=Release(repository, grade_notices),
+        hand_grades=hand_grades,
         worksheets=Worksheets(repository, marks, rubrics, library, uploads, pseudonyms, parts),
-        gradebook=Gradebook(repository),
+        gradebook=gradebook,
+        grade_import=GradeImport(repository, gradebook, marks, rubrics, hand_grades),
         dispatch=repository.outbox.dispatch(),
     )

@@ -11,6 +11,7 @@ from tablewright.systems.campus.api.router import router
 from tablewright.systems.campus.campus import Campus, open_campus
 from tablewright.systems.campus.design import DESIGNS
 from tablewright.systems.campus.pages.area import campus_area
+from tablewright.systems.campus.pages.releases import FORM_BODIES
 from tablewright.systems.campus.settings import settings_in
 
 
@@ -43,4 +44,5 @@ SYSTEM = System(
     # The bytes of files are copied with the directory of the server, or are in a bucket: there may be very many.
     beside=(f"objects/{ERASED}",),
     streamed_bodies=STREAMED,
+    form_bodies=FORM_BODIES,
 )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+import zipfile
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import httpx
 import pytest
 from tests.app.browsing import Enter, browsers, ticking
-from tests.app.portal_forms import forms_of, words_of
+from tests.app.portal_forms import forms_of, send, words_of
 
 from tablewright import testing
 from tablewright.app.runtime import Runtime, open_app
@@ -21,7 +23,7 @@ from tablewright.systems.campus.access import seat_of
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.courses.parts import NewPart
-from tablewright.systems.campus.grade_model import Level
+from tablewright.systems.campus.grade_model import Criterion, Level
 from tablewright.systems.campus.grading.mark_entries import MarkEntry
 from tablewright.systems.campus.jobs import run_tasks
 from tablewright.systems.campus.pages.rubrics import leveled
@@ -241,6 +243,166 @@ def test_a_worksheet_that_is_pasted_is_reported_row_by_row(
     assert "unchanged" in words_of(tessa.post(f"{path}/worksheet", data={"sheet": sheet, "publish": "on"}))
     assert tessa.get(f"{path}/worksheet.zip").content[:2] == b"PK"
     assert enter(LIN).get(path).status_code == 403
+
+
+def test_a_student_without_a_submission_is_graded_and_reads_it_after_the_release(
+    campus: Campus, enter: Enter, course_id: str, essay: Assignment
+) -> None:
+    tessa, noor = enter(TESSA), enter("student_noor")
+    path = f"{HOME}/assignments/{essay.assignment_id}/grading"
+    page = tessa.get(path)
+    assert "Without a submission" in words_of(page)
+    user = campus.users.by_email("noor@campus.example")
+    assert user is not None
+    mark = tessa.post(f"{path}/by-hand", data={"studentId": user.user_id})
+    assert mark.url.path.endswith("/mark")
+    assert "Graded without a submission." in words_of(mark)
+    assert "Receipt" not in words_of(mark)
+    wrong = send(tessa, mark, mark.url.path, score="11", do="publish")
+    assert "score must be 0 to 10." in words_of(wrong)
+    send(tessa, mark, mark.url.path, score="9", feedback="A good talk.", do="publish")
+    mine = noor.get(f"{HOME}/assignments/{essay.assignment_id}")
+    assert "without a submission" not in words_of(mine)
+    assert noor.get(mark.url.path.replace("/mark", "/grade")).status_code == 404
+    enter(BRANDT).post(f"{path}/release", data={})
+    words = words_of(noor.get(f"{HOME}/assignments/{essay.assignment_id}"))
+    assert "9 of 10 , without a submission" in words.replace("10,", "10 ,")
+    assert "0 of 3" in words or "0 of 1" in words, "no attempt is used"
+    grade = words_of(noor.get(mark.url.path.replace("/mark", "/grade")))
+    assert "A good talk." in grade
+    assert "Graded without a submission." in grade
+    # What was begun for the wrong student is removed.
+    other = campus.users.by_email("ada@campus.example")
+    assert other is not None
+    begun = tessa.post(f"{path}/by-hand", data={"studentId": other.user_id})
+    assert "no submission" in words_of(tessa.get(path))
+    removed = tessa.post(begun.url.path.replace("/mark", "/remove-grade"), data={})
+    assert "Removed." in words_of(removed)
+    assert tessa.get(begun.url.path).status_code == 404
+
+
+def test_a_marker_gives_points_of_their_own_within_the_criterion(
+    campus: Campus, enter: Enter, course_id: str
+) -> None:
+    teacher = campus.users.by_email("brandt@campus.example")
+    assert teacher is not None
+    criteria = [
+        Criterion(criterion_id="", title="Ideas", levels=leveled([(D(0), "None"), (D(5), "Many")], []))
+    ]
+    actor = seat_of(campus, teacher, course_id).actor
+    rubric = campus.rubrics.create(course_id, "Ideas", criteria, actor)
+    assignment = made(campus, course_id, rubric_id=rubric.rubric_id)
+    row, tessa = submission_of(campus, assignment), enter(TESSA)
+    path, first = f"{HOME}/submissions/{row.submission_id}/mark", rubric.criteria[0]
+    page = tessa.get(path)
+    level = first.levels[0].level_id
+    typed = {f"level:{first.criterion_id}": level, f"points:{first.criterion_id}": "2,5"}
+    above = send(tessa, page, path, **{**typed, f"points:{first.criterion_id}": "6", "do": "publish"})
+    assert above.status_code == 422
+    assert f"The points of “{first.title}” must be 0 to 5." in words_of(above)
+    letters = send(tessa, page, path, **{**typed, f"points:{first.criterion_id}": "many", "do": "publish"})
+    assert "Enter a number, such as 12.5." in words_of(letters)
+    send(tessa, page, path, **typed, do="publish")
+    assert campus.repository.submission(row.submission_id).score == D("2.5")
+    again = next(
+        form.values for form in forms_of(tessa.get(path)) if f"points:{first.criterion_id}" in form.values
+    )
+    assert (again[f"points:{first.criterion_id}"], again[f"level:{first.criterion_id}"]) == ("2.5", level)
+    tessa.post(path.replace("/mark", "/return"), data={})
+    assert "2.5 points given" in words_of(enter(LIN).get(path.replace("/mark", "/grade")))
+
+
+def test_the_gradebook_is_imported_from_a_file_after_a_preview(
+    campus: Campus, enter: Enter, course_id: str, essay: Assignment
+) -> None:
+    tessa, path = enter(TESSA), f"{HOME}/courses/{course_id}/gradebook/import"
+
+    def chosen(content: str) -> httpx.Response:
+        return tessa.post(path, data={"do": "preview"}, files={"file": ("grades.csv", content.encode())})
+
+    assert "Choose a CSV file." in words_of(tessa.post(path, data={"do": "preview"}))
+    book = tessa.get(f"{HOME}/courses/{course_id}/gradebook.csv").text
+    column = next(
+        each
+        for each in book.splitlines()[0].split(",")
+        if essay.assignment_id[-6:] in each or each == f"{essay.title} (10)"
+    )
+    wrong = words_of(chosen(f"E-mail,{column},Bonus\nlin@campus.example,11,1\nx@x.example,1,1\n"))
+    for words in ("The grade must be 0 to 10.", "Bonus", "x@x.example (line 3)", "Nothing can be imported"):
+        assert words in wrong
+    assert "Import 1 grade" not in wrong
+    page = chosen(f"E-mail,{column}\nlin@campus.example,7\nomar@campus.example,=1+1\n")
+    assert "“=1+1” is not a number." in words_of(page)
+    page = chosen(f"E-mail,{column}\nlin@campus.example,7\nada@campus.example,5\n")
+    assert "Import 2 grades" in words_of(page)
+    assert "without a submission" in words_of(page)
+    stale = next(form.values for form in forms_of(page) if "digest" in form.values)
+    # Another grader is faster: nothing is imported, and the new preview says so.
+    row = submission_of(campus, essay)
+    actor = seat_of(campus, campus.users.by_id(row.student_id), course_id).actor
+    campus.marks.save(essay, row, MarkEntry(D(3)), actor, row.version)
+
+    def sent(values: Mapping[str, object]) -> httpx.Response:
+        return tessa.post(path, files={name: (None, str(value)) for name, value in values.items()})
+
+    refusal = sent({**stale, "do": "apply"})
+    assert refusal.status_code == 409
+    assert "nothing was imported" in words_of(refusal)
+    fresh = next(form.values for form in forms_of(refusal) if "digest" in form.values)
+    done = sent({**fresh, "do": "apply"})
+    assert "Grades saved 2" in words_of(done)
+    assert campus.repository.submission(row.submission_id).grade == D(7)
+    assert enter(LIN).get(path).status_code == 403
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def test_a_worksheet_is_taken_from_the_computer_as_csv_or_zip(
+    campus: Campus, enter: Enter, essay: Assignment
+) -> None:
+    tessa, path = enter(TESSA), f"{HOME}/assignments/{essay.assignment_id}/grading"
+    sheet = b"E-mail,Score,Folder,Feedback\nlin@campus.example,8,Lin,'=1+1\nomar@campus.example,x,Omar,\n"
+
+    def taken(name: str, content: bytes) -> httpx.Response:
+        return tessa.post(f"{path}/worksheet", data={"publish": "on"}, files={"worksheet": (name, content)})
+
+    page = words_of(taken("worksheet.csv", sheet))
+    assert "saved" in page
+    assert "“x” is not a number." in page
+    row = campus.repository.submission(submission_of(campus, essay).submission_id)
+    assert (row.grade, row.feedback) == (D(8), "=1+1"), "a formula is text, here and in the next file"
+    assert "'=1+1" in tessa.get(f"{path}/worksheet.csv").text
+    page = words_of(
+        taken("marked.zip", zipped({"worksheet.csv": sheet, "Lin/feedback/notes.txt": b"Read this."}))
+    )
+    assert "saved" in page
+    row = campus.repository.submission(row.submission_id)
+    assert row.feedback_file_id is not None
+
+
+def test_a_file_from_the_computer_that_wants_to_do_harm_is_refused_beside_its_field(
+    campus: Campus, enter: Enter, essay: Assignment
+) -> None:
+    tessa, path = enter(TESSA), f"{HOME}/assignments/{essay.assignment_id}/grading"
+    bomb = zipped({"worksheet.csv": b"E-mail,Score\n", "Lin/feedback/zeros.txt": bytes(80 * 1024 * 1024)})
+    assert len(bomb) < 1_000_000
+    harmful = {
+        "bomb.zip": (bomb, 413, "This zip file has more than 64 MiB when it is unpacked."),
+        "out.zip": (zipped({"../../worksheet.csv": b"x"}), 400, "has a name that leads out of it."),
+        "large.zip": (bytes(16_000_001), 413, "This file is larger than 16 MB."),
+        "empty.csv": (b" ", 422, "This file is empty."),
+        "photo.csv": (b"\x89PNG\xff", 400, "This file is not UTF-8 text."),
+    }
+    for name, (content, status, words) in harmful.items():
+        page = tessa.post(f"{path}/worksheet", files={"worksheet": (name, content)})
+        assert (page.status_code, words in words_of(page)) == (status, True), name
+    assert submission_of(campus, essay).status == "submitted"
 
 
 def test_graders_are_allocated_and_a_release_is_set_and_withdrawn(

@@ -33,10 +33,9 @@ Score = Annotated[Decimal, Field(ge=-100_000, le=100_000, decimal_places=2)]
 # --- marks ---
 
 
-class GradeBody(Body):
-    """A mark. `version` is the one that GET returned; without `publish` it is a draft."""
+class HandGradeBody(Body):
+    """A mark; without `publish` it is a draft."""
 
-    version: int | None = None
     score: Score | None = None
     criteria: dict[Id, CriterionMark] = Field(default_factory=dict, max_length=50)
     adjustment: Score = Decimal(0)
@@ -49,6 +48,20 @@ class GradeBody(Body):
         return MarkEntry(
             self.score, self.criteria, self.adjustment, self.scores, self.feedback, self.feedback_file_id
         )
+
+
+class GradeBody(HandGradeBody):
+    """A mark of a submission. `version` is the one that GET returned."""
+
+    version: int | None = None
+
+
+class CandidateView(Value):
+    """A student or team without a submission."""
+
+    student_id: str
+    name: str
+    section: str | None = None
 
 
 class VersionBody(Body):
@@ -256,6 +269,45 @@ class StudentGradesView(Value):
     groups: list[GroupView]
     percent: Points | None
     letter: str | None
+
+
+class GradeChangeView(Value):
+    line: int
+    student: str
+    assignment: str
+    old: Points | None
+    new: Points
+    by_hand: bool
+
+
+class WrongCellView(Value):
+    line: int
+    student: str
+    column: str
+    message: str
+
+
+class UnknownStudentView(Value):
+    line: int
+    student: str
+
+
+class GradePlanView(Value):
+    """What a file would change; `digest` is sent with the import."""
+
+    changes: list[GradeChangeView]
+    wrong: list[WrongCellView]
+    unknown_students: list[UnknownStudentView]
+    unknown_columns: list[str]
+    unchanged: int
+    digest: str
+
+
+class GradeImportView(Value):
+    """How many grades were saved, and those that another grader changed at the same moment."""
+
+    saved: int
+    refused: list[WrongCellView]
 
 
 class GradebookView(Value):

@@ -3,11 +3,12 @@
 from decimal import Decimal
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from tablewright.edge.downloads import download
 from tablewright.edge.errors import BadRequest, NotFound
-from tablewright.kit.http import VersionRead, based_on, version_needed
+from tablewright.edge.request_bodies import body_of
+from tablewright.kit.http import VersionRead, based_on, version_needed, view_of
 from tablewright.systems.campus.access import CourseSeat, InstructorSeat, StaffSeat
 from tablewright.systems.campus.api import grade_bodies as bodies
 from tablewright.systems.campus.campus import Campus
@@ -17,6 +18,8 @@ from tablewright.systems.campus.grading.mark_entries import typed_number
 Guesses = Annotated[
     list[str] | None, Query(alias="guess", description="`assignmentId:score`, for what-if", max_length=200)
 ]
+
+PlanDigest = Annotated[str, Query(description="the `digest` of the preview", max_length=200)]
 
 
 def gradebook(campus: Campus) -> APIRouter:
@@ -39,6 +42,30 @@ def gradebook(campus: Campus) -> APIRouter:
     def get_gradebook_csv(seat: StaffSeat) -> Response:
         text = campus.gradebook.csv(seat.course)
         return download(text, "campus", f"{seat.course.course_id}-gradebook", campus.repository.now(), "csv")
+
+    @api.post("/courses/{course_id}/gradebook:preview", response_model_exclude_none=True)
+    def preview_gradebook(request: Request, seat: StaffSeat) -> bodies.GradePlanView:
+        """What a gradebook as CSV, the body of the request, would change. Nothing is written."""
+        plan = campus.grade_import.preview(seat, body_of(request.scope))
+        return bodies.GradePlanView(
+            changes=[view_of(bodies.GradeChangeView, each) for each in plan.changes],
+            wrong=[view_of(bodies.WrongCellView, each) for each in plan.wrong],
+            unknown_students=[
+                bodies.UnknownStudentView(line=line, student=name) for line, name in plan.unknown_students
+            ],
+            unknown_columns=list(plan.unknown_columns),
+            unchanged=plan.unchanged,
+            digest=plan.digest,
+        )
+
+    @api.post("/courses/{course_id}/gradebook:import")
+    def import_gradebook(request: Request, seat: StaffSeat, digest: PlanDigest) -> bodies.GradeImportView:
+        """Apply the file that was previewed; 409 if grades changed since, 422 with all wrong cells."""
+        plan, lost = campus.grade_import.apply(seat, body_of(request.scope), digest)
+        return bodies.GradeImportView(
+            saved=len(plan.changes) - len(lost),
+            refused=[view_of(bodies.WrongCellView, each) for each in lost],
+        )
 
     @api.get("/courses/{course_id}/grades", response_model_exclude_none=True)
     def my_grades(seat: CourseSeat, guesses: Guesses = None) -> bodies.StudentGradesView:

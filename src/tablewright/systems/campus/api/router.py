@@ -14,6 +14,7 @@ from tablewright.systems.campus.api import (
     courses,
     files,
     gradebook,
+    hand_grades,
     links,
     marks,
     me,
@@ -43,6 +44,7 @@ def router(campus: Campus, who: FindPrincipal, *, buckets: RateLimiter | None = 
         marks.marks(campus, buckets),
         rubrics.rubrics(campus),
         regrades.regrades(campus),
+        hand_grades.hand_grades(campus),
         worksheets.worksheets(campus),
         gradebook.gradebook(campus),
     ):

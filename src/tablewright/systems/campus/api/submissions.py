@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field
 
 from tablewright.edge import RateLimiter, limit_rate
+from tablewright.edge.errors import NotFound
 from tablewright.kit.http import Body, Cursor, IdempotencyKey, Page, VersionRead, based_on, listed, view_of
 from tablewright.systems.campus.access import Me, OpenAssignment, OpenSubmission, StaffSubmission
 from tablewright.systems.campus.api.content import content_response
@@ -18,6 +19,7 @@ from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.course_model import Assignment, Draft, Submission
 from tablewright.systems.campus.courses.parts import MOST_PARTS, NewPart
 from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.grading.disclosure import (
     draft_for_staff,
     for_staff,
@@ -118,6 +120,8 @@ def seen(campus: Campus, seat: Seat, assignment: Assignment, submission: Submiss
 
 def receipt_of(campus: Campus, seat: Seat, assignment: Assignment, submission: Submission) -> Receipt:
     shown = seen(campus, seat, assignment, submission)
+    if not handed_in(submission):
+        raise NotFound("receipt", "Nothing was handed in, so there is no receipt.")
     parts = [
         ReceiptPart(kind=part.kind, filename=part.filename, file_size=part.file_size, checksum=part.checksum)
         for part in shown.parts

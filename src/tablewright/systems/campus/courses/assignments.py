@@ -24,6 +24,7 @@ from tablewright.systems.campus.courses.dates import last_end, whole_second
 from tablewright.systems.campus.courses.gates import Gates
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.teams import Teams
+from tablewright.systems.campus.courses.unsubmitted import BY_HAND
 from tablewright.systems.campus.errors import Changed, RaceLost
 from tablewright.systems.campus.model import File, Task, User
 from tablewright.systems.campus.repository import SYSTEM, Repository, is_uuid
@@ -64,7 +65,8 @@ class Assignments:
     def count(self, assignment_id: str) -> int:
         """The exact number of submissions; `submission_count` may be a moment behind (CC-D14)."""
         query = d.submissions_of_assignment(assignment_id=assignment_id)
-        return self._repository.db.count(replace(query, consistent=True))
+        attempts = query.where(lambda row: row.submission_number > BY_HAND)
+        return self._repository.db.count(replace(attempts, consistent=True))
 
     # --- the editor ---
 

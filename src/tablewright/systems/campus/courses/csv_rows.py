@@ -26,22 +26,27 @@ class Row:
         return self.cells.get(name) or None
 
 
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file: its columns by the names under which cells are found, beside those in the file; and its rows."""
+
+    columns: Sequence[tuple[str, str]]
+    rows: Sequence[Row]
+
+
 def rows_of(content: bytes, needed: Sequence[str], known: Mapping[str, str]) -> list[Row]:
     """The rows of a file. `known` are further names of columns, such as `e-mail` for `email`."""
-    if len(content) > MOST_BYTES:
-        raise TooLarge("FILE_TOO_LARGE", f"This file is larger than {MOST_BYTES // 1_000_000} MB.", "file")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise BadRequest(
-            "INVALID_CSV", "This file is not UTF-8 text. Save it as CSV UTF-8.", "file"
-        ) from None
-    if "\0" in text:
-        raise BadRequest("INVALID_CSV", "This file is not a CSV file.", "file")
+    return list(table_of(content, needed, known).rows)
+
+
+def table_of(content: bytes, needed: Sequence[str], known: Mapping[str, str]) -> Table:
+    """The columns and rows of a file."""
+    text = _text(content)
     head = text.split("\n", 1)[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
     try:
-        names = [_column(cell, known) for cell in next(reader, [])]
+        titles = [_unguarded(cell.strip()) for cell in next(reader, [])]
+        names = [column_name(cell, known) for cell in titles]
         found = [Row(reader.line_num, _cells(names, cells)) for cells in reader if any(map(str.strip, cells))]
     except csv.Error:
         raise BadRequest(
@@ -53,16 +58,33 @@ def rows_of(content: bytes, needed: Sequence[str], known: Mapping[str, str]) -> 
         raise BadRequest("MISSING_COLUMN", words, "file")
     if len(found) > MOST_ROWS:
         raise TooLarge("FILE_TOO_LARGE", f"This file has more than {MOST_ROWS} rows. Split it.", "file")
-    return found
+    return Table(list(zip(names, titles, strict=True)), found)
 
 
-def _column(cell: str, known: Mapping[str, str]) -> str:
+def _text(content: bytes) -> str:
+    if len(content) > MOST_BYTES:
+        raise TooLarge("FILE_TOO_LARGE", f"This file is larger than {MOST_BYTES // 1_000_000} MB.", "file")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadRequest(
+            "INVALID_CSV", "This file is not UTF-8 text. Save it as CSV UTF-8.", "file"
+        ) from None
+    if "\0" in text:
+        raise BadRequest("INVALID_CSV", "This file is not a CSV file.", "file")
+    return text
+
+
+def column_name(cell: str, known: Mapping[str, str]) -> str:
+    """The name under which a column is found, whatever its case and separators are."""
     name = " ".join(cell.replace("_", " ").replace("-", " ").lower().split())
     return known.get(name, name)
 
 
 def _cells(names: list[str], cells: list[str]) -> dict[str, str]:
-    # A file that we wrote has a quote before what a spreadsheet would take for a formula.
-    plain = (cell.strip() for cell in cells)
-    unguarded = (cell[1:] if cell[:1] == "'" and cell[1:2] in "=+-@" else cell for cell in plain)
-    return dict(zip(names, unguarded, strict=False))
+    return dict(zip(names, (_unguarded(cell.strip()) for cell in cells), strict=False))
+
+
+def _unguarded(cell: str) -> str:
+    """A file that we wrote has a quote before what a spreadsheet would take for a formula."""
+    return cell[1:] if cell[:1] == "'" and cell[1:2] in "=+-@" else cell

@@ -14,6 +14,7 @@ from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Assignment, Enrolment, Override, Submission
 from tablewright.systems.campus.courses.dates import Dates, dates_for, dates_for_team
 from tablewright.systems.campus.courses.lateness import lateness
+from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.grading.totals import graded
 from tablewright.systems.campus.model import Task
@@ -55,7 +56,7 @@ class LateUpdates:
         people = self._repository.db.all(d.enrolments_of_course(course_id=assignment.course_id))
         enrolments = {each.user_id: each for each in people}
         query = d.submissions_of_assignment(assignment_id=assignment.assignment_id)
-        for submission in self._repository.db.all(query):
+        for submission in filter(handed_in, self._repository.db.all(query)):
             dates = dates_of_submission(assignment, overrides, submission, enrolments)
             if rewritten(assignment, dates, submission) != submission:
                 self._rewrite(assignment, dates, submission)

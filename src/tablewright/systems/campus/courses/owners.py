@@ -13,6 +13,7 @@ from tablewright.systems.campus.courses.dates import Dates, dates_for, dates_for
 from tablewright.systems.campus.courses.lateness import Lateness, lateness
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.teams import Teams
+from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.repository import Repository
 
 
@@ -88,7 +89,7 @@ class Owners:
     def submissions(self, assignment_id: str, owner_id: str) -> list[Submission]:
         """What an owner has submitted, by number (CC-S9)."""
         query = d.submissions_of_owner(assignment_id=assignment_id, owner_id=owner_id)
-        return list(self._repository.db.all(query))
+        return list(filter(handed_in, self._repository.db.all(query)))
 
     def last(self, assignment: Assignment, owner_id: str, attempts: int) -> Submission | None:
         key = assignment.assignment_id, owner_id, attempts

@@ -34,6 +34,7 @@ from tablewright.systems.campus.courses.lateness import Lateness, lateness
 from tablewright.systems.campus.courses.owners import Owner, Owners
 from tablewright.systems.campus.courses.parts import NewPart, Parts, first_file, refuse_count
 from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.courses.unsubmitted import BY_HAND, handed_in
 from tablewright.systems.campus.errors import Changed, Gone
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.model import User
@@ -82,14 +83,14 @@ class Submissions:
         """A page of an assignment's submissions, by owner and number, for staff."""
         seat.refuse_students()
         query = d.submissions_of_assignment(assignment_id=assignment.assignment_id)
-        return self._repository.page(query, size, after, seat.user.user_id)
+        attempts = query.where(lambda row: row.submission_number > BY_HAND)
+        return self._repository.page(attempts, size, after, seat.user.user_id)
 
     def every(self, seat: Seat, assignment: Assignment) -> list[Submission]:
         """All of an assignment's submissions, for staff."""
         seat.refuse_students()
-        return list(
-            self._repository.db.all(d.submissions_of_assignment(assignment_id=assignment.assignment_id))
-        )
+        rows = self._repository.db.all(d.submissions_of_assignment(assignment_id=assignment.assignment_id))
+        return list(filter(handed_in, rows))
 
     def in_status(self, status: SubmissionStatus) -> Query[Submission]:
         """The submissions of all courses, oldest first (CC-42)."""
@@ -116,7 +117,8 @@ class Submissions:
             d.submissions.get(one.assignment_id, one.owner_id, one.submission_number) for one in page.items
         ]
         found = self._repository.db.many(gets)
-        return Page(tuple(each for each in found if each is not None), page.next, page.read_units)
+        shown = tuple(each for each in found if each is not None and handed_in(each))
+        return Page(shown, page.next, page.read_units)
 
     def content(self, seat: Seat, submission: Submission, part_id: str) -> Part:
         """A file of a submission, to be read; 423 if it has a virus or, for others than its author, is unscanned."""
@@ -264,10 +266,10 @@ class Submissions:
             d.submissions.create(submission),
             _counted(assignment, owner.owner_id, attempts),
             unchanged(gate),
-            *_same_members(owner),
+            *same_members(owner),
             *self._bank(request, owner, late.days_used - (last.late_days_used if last is not None else 0)),
             *self._held(assignment, submission, parts),
-            *_entries(submission),
+            *member_entries_of(submission),
             *ended,
             entry,
         ]
@@ -317,7 +319,7 @@ class Submissions:
             change,
             unchanged(gate),
             *self._held(assignment, after, new),
-            *_entries(after),
+            *member_entries_of(after),
             *ended,
             entry,
         ]
@@ -415,7 +417,7 @@ def _closed(owner: Owner) -> Refused:
     return Refused("DEADLINE_PASSED", "This assignment does not accept work any more.", facts=facts)
 
 
-def _same_members(owner: Owner) -> list[Write[Any]]:
+def same_members(owner: Owner) -> list[Write[Any]]:
     team = owner.team
     if team is None:
         return []
@@ -429,7 +431,7 @@ def other_members(submission: Submission) -> list[str]:
     return [member for member in submission.member_ids if member != submission.student_id]
 
 
-def _entries(submission: Submission) -> list[Write[Any]]:
+def member_entries_of(submission: Submission) -> list[Write[Any]]:
     """The team's submission in the history of each other member."""
     return [
         d.member_entries.put(

@@ -15,6 +15,7 @@ from tablewright.systems.campus.courses.owners import Owners
 from tablewright.systems.campus.courses.parts import MOST_PARTS
 from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.submissions import RACES, other_members
+from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.repository import Repository
@@ -54,7 +55,7 @@ class Withdrawals:
             attempts = self._repository.db.one(d.attempts.get(*key), consistent=True)
             if before.submission_id != submission.submission_id or attempts is None:
                 raise Changed()
-            if attempts.attempts != before.submission_number:
+            if attempts.attempts != before.submission_number or not handed_in(before):
                 raise Conflict("NOT_LAST", "Only the last attempt can be taken back.")
             if before.status != "submitted":
                 raise Conflict("ALREADY_MARKED", "This attempt is marked already.")

@@ -25,6 +25,7 @@ from tablewright.systems.campus.course_model import (
 )
 from tablewright.systems.campus.courses.dates import dates_for
 from tablewright.systems.campus.courses.lateness import is_late, missing
+from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.grading.csv_tables import csv_of
 from tablewright.systems.campus.grading.notices import students_of
@@ -89,9 +90,9 @@ class Gradebook:
 
     # --- reads ---
 
-    def for_staff(self, course: Course) -> Sheet:
+    def for_staff(self, course: Course, columns: Sequence[Column] | None = None) -> Sheet:
         now = self._repository.now()
-        columns = self._columns(course.course_id)
+        columns = columns if columns is not None else self.columns(course.course_id)
         people = self._repository.db.all(d.enrolments_of_course(course_id=course.course_id))
         students = sorted(
             (each for each in people if each.role == "student"), key=lambda each: (each.name, each.user_id)
@@ -103,7 +104,7 @@ class Gradebook:
         self, course: Course, student: Enrolment, guesses: Mapping[str, Decimal] | None = None
     ) -> tuple[list[Assignment], StudentRow]:
         """A student's own row; with `guesses`, what the total would be."""
-        columns = self._columns(course.course_id, self._own(student.user_id))
+        columns = self.columns(course.course_id, self._own(student.user_id))
         row = self._row(course, columns, student, self._repository.now(), own=True, guesses=guesses or {})
         return [each.assignment for each in columns], row
 
@@ -111,7 +112,7 @@ class Gradebook:
         """The staff's gradebook for a spreadsheet."""
         sheet = self.for_staff(course)
         header = ["Student", "University id", "E-mail", "Section"]
-        header += [f"{each.title} ({_points(each).normalize():f})" for each in sheet.assignments]
+        header += column_titles(sheet.assignments)
         header += ["Total %", "Letter"]
         return csv_of(
             header,
@@ -168,7 +169,7 @@ class Gradebook:
             by_assignment[row.assignment_id].append(row)
         return by_assignment
 
-    def _columns(self, course_id: str, own: Mapping[str, Sequence[Submission]] | None = None) -> list[Column]:
+    def columns(self, course_id: str, own: Mapping[str, Sequence[Submission]] | None = None) -> list[Column]:
         """The published assignments by due date; with `own` submissions instead of everyone's."""
         every = self._repository.db.all(d.assignments_of_course(course_id=course_id))
         found = sorted(
@@ -215,6 +216,15 @@ class Gradebook:
         return StudentRow(student, {each.assignment_id: each for each in results}, total, shown)
 
 
+def column_titles(assignments: Sequence[Assignment]) -> list[str]:
+    """The heads of the columns in a file: title and points, and the end of the id where two are the same."""
+    titles = [f"{each.title} ({_points(each).normalize():f})" for each in assignments]
+    return [
+        title if titles.count(title) == 1 else f"{title} {each.assignment_id[-6:]}"
+        for title, each in zip(titles, assignments, strict=True)
+    ]
+
+
 def _points(assignment: Assignment) -> Decimal:
     return assignment.points if assignment.points is not None else HUNDRED
 
@@ -222,7 +232,9 @@ def _points(assignment: Assignment) -> Decimal:
 def _result(column: Column, student: Enrolment, now: datetime, *, own: bool) -> tuple[Result, str | None]:
     """What a student has for an assignment, and the submission it is from: the newest with a grade to be seen."""
     assignment = column.assignment
-    rows = sorted(column.submissions.get(student.user_id, ()), key=lambda row: row.submitted_at, reverse=True)
+    known = column.submissions.get(student.user_id, ())
+    found = [row for row in known if handed_in(row) or _is_seen(assignment, row, now, own=own)]
+    rows = sorted(found, key=lambda row: (row.submitted_at, row.submission_number), reverse=True)
     team_id = column.teams.get(student.user_id)
     dates = dates_for(assignment, column.overrides, student.user_id, student.section, team_id)
     marked = next((row for row in rows if _is_seen(assignment, row, now, own=own)), None)

@@ -9,7 +9,7 @@ from tablewright.edge.errors import Refused
 from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.grade_model import CriterionMark, Mark, Rubric
 from tablewright.systems.campus.grading.notices import students_of
-from tablewright.systems.campus.grading.totals import check_grade, criterion_points, most_of, rubric_total
+from tablewright.systems.campus.grading.totals import check_grade, most_of, most_points, rubric_total
 
 MOST_FEEDBACK, MOST_ADJUSTMENT, MOST_POINTS = 20_000, 10_000, 100_000
 _CENT = Decimal("0.01")
@@ -51,6 +51,28 @@ def in_cents(entry: MarkEntry) -> MarkEntry:
     )
 
 
+def changed_entry(
+    mark: Mark | None,
+    rubric: Rubric | None,
+    score: Decimal | None,
+    scores: Mapping[str, Decimal],
+    feedback: str | None,
+) -> MarkEntry:
+    """Numbers of a file over what the mark has: levels stay, and the adjustment makes up the difference."""
+    known = MarkEntry()
+    if mark is not None:
+        known = MarkEntry(
+            mark.score, mark.criteria, mark.adjustment, mark.grades, mark.feedback, mark.feedback_file_id
+        )
+    entry = replace(known, feedback=feedback, scores=scores or known.scores)
+    if score is None:
+        return entry
+    if entry.criteria and rubric is not None:
+        bare = rubric_total(rubric, entry.criteria) or Decimal(0)
+        return replace(entry, adjustment=score - bare)
+    return replace(entry, score=score)
+
+
 def _cents(value: Decimal, field: str) -> Decimal:
     if not value.is_finite() or abs(value) > MOST_POINTS or (cents := value.quantize(_CENT)) != value:
         words = f"{field} must be a number with at most 2 decimals, up to {MOST_POINTS}."
@@ -59,7 +81,11 @@ def _cents(value: Decimal, field: str) -> Decimal:
 
 
 def refuse_without_score(mark: Mark) -> None:
-    if mark.score is None and not mark.grades:
+    refuse_missing_score(mark.score, mark.grades)
+
+
+def refuse_missing_score(score: Decimal | None, scores: Mapping[str, Decimal]) -> None:
+    if score is None and not scores:
         raise Refused("GRADE_MISSING", "Enter a grade, or choose a level for each criterion.", "score")
 
 
@@ -108,11 +134,10 @@ def _refuse_unknown(rubric: Rubric | None, criteria: Mapping[str, CriterionMark]
             raise Refused(
                 "UNKNOWN_LEVEL", f"“{known[id].title}” has no such level. Reload the page.", "criteria"
             )
-        points = criterion_points(known[id], mark)
-        if points is not None and not (points.is_finite() and 0 <= points <= 10_000):
-            raise Refused(
-                "GRADE_OUT_OF_RANGE", f"The points of “{known[id].title}” cannot be negative.", "criteria"
-            )
+        most = most_points(known[id])
+        if mark.points is not None and not (mark.points.is_finite() and 0 <= mark.points <= most):
+            words = f"The points of “{known[id].title}” must be 0 to {most.normalize():f}."
+            raise Refused("GRADE_OUT_OF_RANGE", words, "criteria", {"criterionId": id})
         if mark.comment is not None and len(mark.comment) > MOST_FEEDBACK:
             raise Refused("INVALID_FEEDBACK", f"A comment can have {MOST_FEEDBACK} characters.", "criteria")
 

@@ -13,6 +13,7 @@ from typing import Literal
 from tablewright.edge.errors import Refused
 from tablewright.systems.campus.course_model import Assignment, GradeGroup, GradeLetter, Submission
 from tablewright.systems.campus.courses.lateness import after_penalty, penalty
+from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.grade_model import Criterion, CriterionMark, Rubric
 
 ResultState = Literal["graded", "submitted", "missing", "excused", "open"]
@@ -71,7 +72,7 @@ def most_of(assignment: Assignment, rubric: Rubric | None = None) -> Decimal:
 
 def penalty_of(assignment: Assignment, submission: Submission) -> Decimal:
     """The percent of its score that a submission loses for being late, by the due date on its row."""
-    if assignment.late_policy != "penalise":
+    if assignment.late_policy != "penalise" or not handed_in(submission):
         return Decimal(0)
     return penalty(
         assignment.late_penalty,

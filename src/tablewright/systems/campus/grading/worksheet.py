@@ -25,11 +25,11 @@ from tablewright.systems.campus.files.uploads import Uploads
 from tablewright.systems.campus.grade_model import Mark
 from tablewright.systems.campus.grading.csv_tables import csv_of
 from tablewright.systems.campus.grading.disclosure import Pseudonyms, for_staff, is_anonymous
-from tablewright.systems.campus.grading.mark_entries import MarkEntry, typed_number
+from tablewright.systems.campus.grading.mark_entries import MarkEntry, changed_entry, typed_number
 from tablewright.systems.campus.grading.marks import Marks
 from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.rubrics import Rubrics
-from tablewright.systems.campus.grading.totals import most_of, penalty_of, rubric_total
+from tablewright.systems.campus.grading.totals import most_of, penalty_of
 from tablewright.systems.campus.grading.zip_files import entries_of, safe_name, zip_of
 from tablewright.systems.campus.model import User
 from tablewright.systems.campus.repository import Repository
@@ -232,7 +232,7 @@ class _Import:
         text = rows[0].get("feedback") if "feedback" in rows[0].cells else mark.feedback if mark else None
         if score is None and not scores and text is None and file is None:
             return "empty"
-        entry = self._entry(mark, score, scores, text)
+        entry = changed_entry(mark, self._rubric, score, scores, text)
         new_file = file if file is not None and not self._is_stored(mark, file[1]) else None
         if mark is not None and new_file is None and _is_same(mark, entry, publish=self._publish):
             return "unchanged"
@@ -254,23 +254,6 @@ class _Import:
         return None, {
             member: score for member, score in each.items() if member is not None and score is not None
         }
-
-    def _entry(
-        self, mark: Mark | None, score: Decimal | None, scores: dict[str, Decimal], text: str | None
-    ) -> MarkEntry:
-        """What is in the worksheet over what the mark has: levels stay, and the adjustment makes up the difference."""
-        known = MarkEntry()
-        if mark is not None:
-            known = MarkEntry(
-                mark.score, mark.criteria, mark.adjustment, mark.grades, mark.feedback, mark.feedback_file_id
-            )
-        entry = replace(known, feedback=text, scores=scores or known.scores)
-        if score is None:
-            return entry
-        if entry.criteria and self._rubric is not None:
-            bare = rubric_total(self._rubric, entry.criteria) or Decimal(0)
-            return replace(entry, adjustment=score - bare)
-        return replace(entry, score=score)
 
     def _is_stored(self, mark: Mark | None, content: bytes) -> bool:
         if mark is None or mark.feedback_file_id is None:

@@ -19,12 +19,14 @@ from tablewright.systems.campus.access import (
 )
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.submissions import seen
-from tablewright.systems.campus.course_model import Assignment, Audience, Override
+from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.course_model import Assignment, Audience, Override, Submission
 from tablewright.systems.campus.courses.dates import dates_of
-from tablewright.systems.campus.courses.eligibility import eligibility_of
+from tablewright.systems.campus.courses.eligibility import Eligibility, eligibility_of
 from tablewright.systems.campus.courses.seats import AssignmentSeat, Seat
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.files.type_words import kinds_of
+from tablewright.systems.campus.grading.release import visible
 from tablewright.systems.campus.pages.assignment_form import (
     POLICIES,
     TYPES,
@@ -84,6 +86,7 @@ def _add_page(router: APIRouter, pages: CampusPages) -> None:
             eligibility=eligibility,
             state=assignment_state(given, eligibility),
             late=late_words(eligibility) if eligibility is not None else "",
+            by_hand=_hand_grade(campus, eligibility, seat, given),
             mine=[seen(campus, seat, given, each) for each in reversed(mine)],
             files=[campus.repository.file(file_id) for file_id in shown.attachments],
             count=campus.assignments.count(given.assignment_id) if seat.is_staff else 0,
@@ -102,6 +105,17 @@ def _add_page(router: APIRouter, pages: CampusPages) -> None:
             request, lambda start, end: campus.library.open(file, start, end), size=file.file_size,
             filename=file.filename, content_type=file.content_type, tag=file.version_id,
         )  # fmt: skip
+
+
+def _hand_grade(
+    campus: Campus, eligibility: Eligibility | None, seat: Seat, assignment: Assignment
+) -> Submission | None:
+    """The grade that a student has without a submission, once it is visible."""
+    if eligibility is None or eligibility.owner_id is None:
+        return None
+    row = campus.hand_grades.of_owner(assignment, eligibility.owner_id)
+    is_visible = row is not None and visible(assignment, row, campus.repository.now())
+    return seen(campus, seat, assignment, row) if row is not None and is_visible else None
 
 
 def _type_words(assignment: Assignment) -> str:
@@ -221,7 +235,7 @@ def _as_if(pages: CampusPages, seat: Seat, fields: dict[str, Any]) -> Assignment
 def _add_states(router: APIRouter, pages: CampusPages) -> None:
     service = pages.campus.assignments
     said = {
-        "publish": "Published. The students are told.",
+        "publish": "Published. Students get a notification.",
         "close": "Closed. No more work is accepted.",
         "reopen": "Open again.",
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
@@ -10,6 +11,7 @@ from tablewright.edge.downloads import download
 from tablewright.edge.errors import CallerError, NotFound, problem_for
 from tablewright.pages.charts import Bar, bars
 from tablewright.pages.forms import Asked, Form, FormWrong, Posted
+from tablewright.pages.layout import Crumb
 from tablewright.systems.campus.access import CourseSeat, InstructorSeat, StaffSeat
 from tablewright.systems.campus.course_model import Assignment, Course, GradeGroup, GradeLetter
 from tablewright.systems.campus.courses.seats import Seat
@@ -27,6 +29,7 @@ _BLANKS = 2
 def gradebook_router(pages: CampusPages) -> APIRouter:
     router = pages.router()
     _add_sheet(router, pages)
+    _add_import(router, pages)
     _add_scheme(router, pages)
     _add_own(router, pages)
     return router
@@ -84,6 +87,42 @@ def distribution_chart(sheet: Sheet, assignment_id: str | None) -> Markup:
         for n, count in reversed([*enumerate(bands)])
     ]
     return bars(rows, about="Number of students by percentage")
+
+
+# --- from a file ---
+
+
+def _add_import(router: APIRouter, pages: CampusPages) -> None:
+    service = pages.campus.grade_import
+
+    def page(request: Request, seat: Seat, form: Form, status: int = 200, **values: Any) -> Response:
+        path = course_path(seat.course.course_id)
+        return pages.page(
+            request, "gradebook_import", title="Import grades", seat=seat, course=seat.course, form=form, plain=plain,
+            crumbs=(*course_crumbs(seat.course), Crumb("Gradebook", f"{path}/gradebook")),
+            at=f"{path}/gradebook", status=status, **{"is_done": False, "lost": [], **values},
+        )  # fmt: skip
+
+    @router.get("/courses/{course_id}/gradebook/import")
+    def show(request: Request, seat: StaffSeat) -> Response:
+        return page(request, seat, Form())
+
+    @router.post("/courses/{course_id}/gradebook/import")
+    def preview_or_apply(request: Request, seat: StaffSeat, form: Posted) -> Response:
+        content = form.files["file"].content if "file" in form.files else form.get("content").encode()
+        text = content.decode("utf-8", "replace")
+        try:
+            if not content.strip():
+                return page(request, seat, form.wrong("file", "Choose a CSV file."), 422)
+            if form.get("do") == "apply":
+                plan, lost = service.apply(seat, content, form.get("digest"))
+                return page(request, seat, Form(), plan=plan, lost=lost, is_done=True)
+            return page(request, seat, Form(), plan=service.preview(seat, content), text=text)
+        except CallerError as mistake:
+            if mistake.code not in ("VERSION_CONFLICT", "WRONG_CELLS"):
+                return page(request, seat, Form({}, {"file": mistake.message}), mistake.status)
+        words = "Grades changed after this preview, so nothing was imported. Look at the new preview."
+        return page(request, seat, Form({}, {}, words), 409, plan=service.preview(seat, content), text=text)
 
 
 # --- groups and letters ---

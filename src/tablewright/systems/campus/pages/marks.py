@@ -23,7 +23,7 @@ from tablewright.systems.campus.grading.disclosure import for_staff, is_anonymou
 from tablewright.systems.campus.grading.mark_entries import MarkEntry, typed_number
 from tablewright.systems.campus.grading.marks import AGREED, MARKERS, turn_of
 from tablewright.systems.campus.grading.notices import students_of
-from tablewright.systems.campus.grading.totals import most_of, penalty_of
+from tablewright.systems.campus.grading.totals import most_of, penalty_of, rubric_points
 from tablewright.systems.campus.pages.assignments import assignment_crumbs, assignment_path
 from tablewright.systems.campus.pages.courses import course_crumbs, course_tabs
 from tablewright.systems.campus.pages.documents import documents_of, place_words
@@ -159,14 +159,14 @@ def entry_of(form: Form) -> MarkEntry:
     criteria: dict[str, CriterionMark] = {}
     for name, value in form.values.items():
         kind, _, id = name.partition(":")
-        if kind in ("level", "comment") and value.strip():
+        if kind in ("level", "comment", "points") and value.strip():
             known = criteria.get(id, CriterionMark())
-            field = {"level_id": value} if kind == "level" else {"comment": value.strip()}
-            criteria[id] = known.model_copy(update=field)
+            field = {"level": {"level_id": value}, "comment": {"comment": value.strip()}}.get(kind, {})
+            criteria[id] = known.model_copy(update=field or {"points": _number(value)})
     wrong = form
     numbers: dict[str, Decimal] = {}
     for name, value in form.values.items():
-        if (name in ("score", "adjustment") or name.startswith("score:")) and value.strip():
+        if (name in ("score", "adjustment") or name.startswith(("score:", "points:"))) and value.strip():
             number = _number(value)
             if number is None:
                 wrong = wrong.wrong(name, "Enter a number, such as 12.5.")
@@ -186,7 +186,9 @@ def entry_of(form: Form) -> MarkEntry:
 
 def _refused(pages: CampusPages, found: SubmissionSeat, form: Form, mistake: CallerError) -> Form:
     if mistake.code != "VERSION_CONFLICT":
-        return form.refused(problem_for(mistake))
+        field = f"points:{mistake.facts.get('criterionId', '')}"
+        known = field in form.values
+        return form.wrong(field, mistake.message) if known else form.refused(problem_for(mistake))
     campus = pages.campus
     row = campus.repository.submission(found.submission.submission_id)
     version = (
@@ -214,6 +216,7 @@ def _form_of(mark: Mark | None, version: int) -> Form:
     }
     for id, each in mark.criteria.items():
         values |= {f"level:{id}": each.level_id or "", f"comment:{id}": each.comment or ""}
+        values[f"points:{id}"] = plain(each.points)
     return Form(values)
 
 
@@ -258,6 +261,7 @@ def _page(
         place_words=place_words,
         rubric=rubric,
         most=most_of(assignment, rubric),
+        rubric_points=rubric_points(rubric) if rubric is not None else None,
         penalty=penalty_of(assignment, row),
         members=_members(pages, assignment, row),
         marks=[each for each in seen if each is not own],

@@ -12,14 +12,21 @@ from tablewright.pages.forms import Form, Posted
 from tablewright.systems.campus.access import InstructorAssignment, StaffAssignment, StaffSubmission
 from tablewright.systems.campus.api.worksheets import uploaded, worksheet_csv, worksheet_zip
 from tablewright.systems.campus.courses.seats import AssignmentSeat
+from tablewright.systems.campus.errors import TooLarge
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grading.disclosure import for_staff
 from tablewright.systems.campus.grading.release import is_released
+from tablewright.systems.campus.grading.totals import most_of, rubric_points
 from tablewright.systems.campus.grading.worksheet import Line
 from tablewright.systems.campus.pages.assignment_form import local_moment
 from tablewright.systems.campus.pages.assignments import assignment_crumbs
-from tablewright.systems.campus.pages.marks import STATE_TONES, plain
+from tablewright.systems.campus.pages.marks import STATE_TONES, mark_path, plain
 from tablewright.systems.campus.pages.page import HOME, CampusPages
+
+# A larger zip file is uploaded to My files first.
+MOST_SENT = 16_000_000
+# Of System.form_bodies: above what is taken, so that a file that is somewhat too large is refused beside its field.
+FORM_BODIES = {"/assignments/*/grading/worksheet": 24_000_000, "/courses/*/gradebook/import": 4_000_000}
 
 
 def releases_router(pages: CampusPages) -> APIRouter:
@@ -27,6 +34,7 @@ def releases_router(pages: CampusPages) -> APIRouter:
     _add_page(router, pages)
     _add_release(router, pages)
     _add_allocation(router, pages)
+    _add_hand_grades(router, pages)
     _add_worksheets(router, pages)
     return router
 
@@ -48,6 +56,7 @@ def _page(
         for_staff(assignment, each, now, campus.pseudonyms) for each in campus.worksheets.newest(assignment)
     ]
     staff = campus.allocation.staff(assignment.course_id)
+    rubric = campus.rubrics.of_assignment(assignment)
     mine = campus.listing.page(found.seat.user, Wanted(), 50).items
     return pages.page(
         request,
@@ -59,11 +68,14 @@ def _page(
         assignment=assignment,
         rows=sorted(rows, key=lambda row: (row.team_name or row.student_name, row.submission_id)),
         marked=sum(1 for row in rows if row.status != "submitted"),
+        absent=campus.hand_grades.candidates(assignment) if assignment.status != "draft" else [],
         without=sum(1 for row in rows if row.status == "submitted" and row.grader_id is None),
         staff=staff,
         names={each.user_id: each.name for each in staff},
         sections=sorted({row.section for row in rows if row.section}),
         is_released=is_released(assignment, now),
+        rubric_points=rubric_points(rubric) if rubric is not None else None,
+        most=most_of(assignment, rubric),
         rubrics=[(each.rubric_id, each.title) for each in campus.rubrics.of_course(assignment.course_id)],
         files=[
             (each.file_id, each.filename) for each in mine if each.filename.lower().endswith((".zip", ".csv"))
@@ -166,6 +178,29 @@ def _add_allocation(router: APIRouter, pages: CampusPages) -> None:
         return pages.console.go(to, "Grader saved.")
 
 
+# --- without a submission ---
+
+
+def _add_hand_grades(router: APIRouter, pages: CampusPages) -> None:
+    hand_grades = pages.campus.hand_grades
+
+    @router.post("/assignments/{assignment_id}/grading/by-hand")
+    def begin(found: StaffAssignment, form: Posted) -> Response:
+        try:
+            row = hand_grades.begin(found.seat, found.assignment, form.get("studentId"))
+        except CallerError as mistake:
+            return pages.console.go(grading_path(found.assignment.assignment_id), mistake.message, "bad")
+        return pages.console.go(mark_path(row.submission_id))
+
+    @router.post("/submissions/{submission_id}/remove-grade")
+    def remove(found: StaffSubmission) -> Response:
+        try:
+            hand_grades.remove(found.seat, found.assignment, found.submission)
+        except CallerError as mistake:
+            return pages.console.go(mark_path(found.submission.submission_id), mistake.message, "bad")
+        return pages.console.go(grading_path(found.assignment.assignment_id), "Removed.", "note")
+
+
 # --- worksheets ---
 
 
@@ -182,17 +217,28 @@ def _add_worksheets(router: APIRouter, pages: CampusPages) -> None:
 
     @router.post("/assignments/{assignment_id}/grading/worksheet")
     def take(request: Request, found: StaffAssignment, form: Posted) -> Response:
+        field = "worksheet"
         try:
-            content = form.get("sheet").encode()
-            if form.get("fileId"):
-                content = uploaded(campus, found, form.get("fileId"))
+            if "worksheet" in form.files:
+                content = form.files["worksheet"].content
+                if len(content) > MOST_SENT:
+                    words = "This file is larger than 16 MB. Upload it to My files, and choose it there."
+                    raise TooLarge("FILE_TOO_LARGE", words, "worksheet")
+            elif form.get("fileId"):
+                field, content = "fileId", uploaded(campus, found, form.get("fileId"))
+            else:
+                field, content = "sheet" if form.get("sheet").strip() else field, form.get("sheet").encode()
             if not content.strip():
-                wrong = form.wrong("sheet", "Choose a file, or paste the rows of the worksheet.")
-                return _page(pages, request, found, wrong, status=422)
+                words = (
+                    "This file is empty."
+                    if form.files
+                    else "Choose a file, or paste the rows of the worksheet."
+                )
+                return _page(pages, request, found, form.wrong(field, words), status=422)
             publish = form.is_ticked("publish")
             lines = campus.worksheets.take(
                 found.assignment, content, found.seat.user, found.seat.actor, publish=publish
             )
         except CallerError as mistake:
-            return _page(pages, request, found, form.wrong("sheet", mistake.message), status=mistake.status)
+            return _page(pages, request, found, form.wrong(field, mistake.message), status=mistake.status)
         return _page(pages, request, found, lines=lines)

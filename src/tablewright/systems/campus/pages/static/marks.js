@@ -73,23 +73,38 @@
   if (!form) return;
   var total = form.querySelector("[data-total]");
 
+  var criteria = Array.from(form.querySelectorAll("[data-criterion]")), at = 0;
+
+  // The marker's own points, else those of the chosen level; null for a criterion that is not marked.
+  function pointsOf(criterion) {
+    var own = criterion.querySelector("[data-own]"), level = criterion.querySelector("[data-points]:checked");
+    criterion.classList.toggle("has-own", own.value.trim() !== "");
+    if (own.value.trim() !== "") return Number(own.value.replace(",", ".")) || 0;
+    return level ? Number(level.dataset.points) : null;
+  }
+
   function sum() {
     if (!total) return;
-    var chosen = Array.from(form.querySelectorAll("[data-points]:checked"));
-    var points = chosen.reduce(function (all, each) { return all + Number(each.dataset.points); }, 0);
+    var marked = criteria.map(pointsOf).filter(function (each) { return each !== null; });
+    var points = marked.reduce(function (all, each) { return all + each; }, 0);
     points += Number((form.elements.adjustment.value || "0").replace(",", ".")) || 0;
-    total.querySelector("[data-sum]").textContent = chosen.length ? String(Math.round(Math.max(points, 0) * 100) / 100) : "–";
+    total.querySelector("[data-sum]").textContent = marked.length ? String(Math.round(Math.max(points, 0) * 100) / 100) : "–";
     total.classList.toggle("over", points > Number(total.dataset.most));
   }
+  // A level that is chosen takes the place of points that were typed.
+  function forgetOwn(criterion) { criterion.querySelector("[data-own]").value = ""; }
+  form.addEventListener("change", function (event) {
+    if (event.target.matches("[data-points]")) { forgetOwn(event.target.closest("[data-criterion]")); sum(); }
+  });
   form.addEventListener("input", sum);
   sum();
 
-  var criteria = Array.from(form.querySelectorAll("[data-criterion]")), at = 0;
   function choose(digit) {
     if (!criteria.length) return;
     var levels = criteria[at].querySelectorAll("[data-points]");
     if (digit < 1 || digit > levels.length) return;
     levels[digit - 1].checked = true;
+    forgetOwn(criteria[at]);
     sum();
     at = Math.min(at + 1, criteria.length - 1);
     show();
