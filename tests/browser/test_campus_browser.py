@@ -4,9 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.browser.conftest import Keep, Open
-from tests.browser.screens import on_every_screen
+from tests.browser.looks import looked_at
 
 from tablewright.kit.objects.store import PART_SIZE
 
@@ -22,30 +21,19 @@ FILES = {
 }
 
 
-def looked_at(page: Any, keep: Keep, name: str, width: int, dark: bool) -> None:
-    """Kept for people to look at, and held to what every page must be."""
-    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
-    keep(page, f"campus-{name}-{width}-{'dark' if dark else 'light'}")
-    assert looks.barriers(page) == [], name
-    assert looks.overflow(page) <= 0, name
-
-
-@on_every_screen
-def test_pages_of_files_fit_every_screen_without_a_serious_barrier(
-    open_page: Open, keep: Keep, width: int, dark: bool
-) -> None:
-    page = open_page(LIN, width=width, dark=dark)
+def test_pages_of_files_fit_every_screen_without_a_serious_barrier(open_page: Open, keep: Keep) -> None:
+    page = open_page(LIN)
     for name, path in FILES.items():
         assert page.goto(HOME + path).status == 200, path
-        looked_at(page, keep, name, width, dark)
+        looked_at(page, keep, f"campus-{name}")
     page.goto(f"{HOME}/files")
     page.locator("#listing a[href*='/files/']").first.click()
     page.locator("#versions").wait_for()
-    looked_at(page, keep, "file", width, dark)
+    looked_at(page, keep, "campus-file")
     page.goto(f"{HOME}/files")
     page.locator("#listing a[href*='folder=']").first.click()
     page.locator("summary", has_text="Rename").click()
-    looked_at(page, keep, "folder", width, dark)
+    looked_at(page, keep, "campus-folder")
 
 
 def _file(tmp_path: Path, name: str, content: bytes) -> Path:

@@ -6,18 +6,10 @@ from typing import Any
 
 import pytest
 from tests.browser.conftest import Keep, Open, Served
-from tests.browser.screens import on_every_screen
+from tests.browser.looks import looked_at
 
 HOME = "/console/campus"
 LIN, OMAR, BRANDT = "student_lin", "student_omar", "prof_brandt"
-
-
-def looked_at(page: Any, keep: Keep, name: str, width: int, dark: bool) -> None:
-    """Kept for people to look at, and held to what every page must be."""
-    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
-    keep(page, f"campus-{name}-{width}-{'dark' if dark else 'light'}")
-    assert looks.barriers(page) == [], name
-    assert looks.overflow(page) <= 0, name
 
 
 def course_of(page: Any, name: str) -> str:
@@ -32,26 +24,20 @@ def assignment_of(page: Any, name: str) -> str:
     return found
 
 
-@on_every_screen
-def test_students_pages_fit_every_screen_without_a_serious_barrier(
-    open_page: Open, keep: Keep, width: int, dark: bool
-) -> None:
-    page = open_page(LIN, width=width, dark=dark)
+def test_students_pages_fit_every_screen_without_a_serious_barrier(open_page: Open, keep: Keep) -> None:
+    page = open_page(LIN)
     team, essay = assignment_of(page, "Team project"), assignment_of(page, "Essay")
     course = course_of(page, "Introduction to Computer Science")
     found = {"courses": f"{HOME}/courses", "course": course, "teams": f"{course}/teams", "assignment": team}
     for name, path in {**found, "submit": f"{team}/submit", "submitted": essay}.items():
         assert page.goto(path).status == 200, path
-        looked_at(page, keep, f"student-{name}", width, dark)
+        looked_at(page, keep, f"campus-student-{name}")
     page.get_by_role("link", name="Receipt").first.click()
-    looked_at(page, keep, "student-receipt", width, dark)
+    looked_at(page, keep, "campus-student-receipt")
 
 
-@on_every_screen
-def test_staff_pages_fit_every_screen_without_a_serious_barrier(
-    open_page: Open, keep: Keep, width: int, dark: bool
-) -> None:
-    page = open_page(BRANDT, width=width, dark=dark)
+def test_staff_pages_fit_every_screen_without_a_serious_barrier(open_page: Open, keep: Keep) -> None:
+    page = open_page(BRANDT)
     assignment = assignment_of(page, "Team project")
     course = course_of(page, "Introduction to Computer Science")
     paths = {
@@ -62,10 +48,10 @@ def test_staff_pages_fit_every_screen_without_a_serious_barrier(
     }  # fmt: skip
     for name, path in paths.items():
         assert page.goto(path).status == 200, path
-        looked_at(page, keep, f"staff-{name}", width, dark)
+        looked_at(page, keep, f"campus-staff-{name}")
     page.goto(f"{course}/teams")
     page.locator("tbody a").first.click()
-    looked_at(page, keep, "staff-group-set", width, dark)
+    looked_at(page, keep, "campus-staff-group-set")
 
 
 def test_a_roster_is_read_from_a_file_previewed_and_imported(open_page: Open) -> None:

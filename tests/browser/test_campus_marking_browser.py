@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.browser.conftest import Keep, Open
-from tests.browser.screens import on_every_screen
+from tests.browser.looks import looked_at
 from tests.browser.test_campus_grading_browser import (
     BRANDT,
     HOME,
@@ -14,7 +14,6 @@ from tests.browser.test_campus_grading_browser import (
     TESSA,
     course_of,
     grading_of,
-    looked_at,
 )
 from tests.browser.test_campus_sharing_browser import asked, paper, scanned, uploaded
 
@@ -115,7 +114,7 @@ def test_pins_on_an_image_and_on_a_page_of_a_pdf_stay_in_their_place_and_are_rea
             page = drawn(document(reader, name))
             assert pin_at(reader, page) == pytest.approx(place, abs=0.02), (name, width)
             assert document(reader, name).locator(".note-text").inner_text() == f"Look here in {name}."
-        looked_at(reader, keep, "grade-with-pins", width, False)
+    looked_at(omar, keep, "campus-grade-with-pins")
     # A pin leads to its comment by keyboard, too.
     pin = document(omar, "picture.png").locator(".pin")
     pin.focus()
@@ -169,16 +168,13 @@ def test_a_student_without_a_submission_gets_a_grade_by_hand(open_page: Open) ->
     assert noor.get_by_text("Clear answers.").is_visible()
 
 
-@on_every_screen
-def test_grades_are_imported_from_a_file_of_the_computer(
-    open_page: Open, keep: Keep, tmp_path: Path, width: int, dark: bool
-) -> None:
-    brandt = open_page(BRANDT, width=width, dark=dark)
-    course, title = course_of(brandt), f"Quiz {width}"
+def test_grades_are_imported_from_a_file_of_the_computer(open_page: Open, keep: Keep, tmp_path: Path) -> None:
+    brandt = open_page(BRANDT)
+    course, title = course_of(brandt), "Quiz from a file"
     new_assignment(brandt, course, title)
     brandt.goto(f"{course}/gradebook")
     brandt.get_by_role("link", name="Import grades").click()
-    looked_at(brandt, keep, "gradebook-import", width, dark)
+    looked_at(brandt, keep, "campus-gradebook-import")
     file = tmp_path / "grades.csv"
 
     def chosen(content: str) -> None:
@@ -192,10 +188,10 @@ def test_grades_are_imported_from_a_file_of_the_computer(
     assert "“many” is not a number." in table.inner_text()
     assert brandt.get_by_text("x@x.example").is_visible()
     assert brandt.get_by_role("button", name=re.compile("^Import")).count() == 0
-    looked_at(brandt, keep, "gradebook-wrong", width, dark)
+    looked_at(brandt, keep, "campus-gradebook-wrong")
     chosen(f"E-mail,{title}\nlin@campus.example,7.5\nnoor@campus.example,6\n")
     assert "7.5" in brandt.get_by_role("table", name="Grades that change").inner_text()
-    looked_at(brandt, keep, "gradebook-preview", width, dark)
+    looked_at(brandt, keep, "campus-gradebook-preview")
     brandt.get_by_role("button", name="Import 2 grades").click()
     brandt.get_by_role("link", name="Show the gradebook").click()
     assert "7.5" in brandt.get_by_role("row", name=re.compile("Lin Zhao")).inner_text()

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.browser.conftest import Keep, Open
-from tests.browser.screens import on_every_screen
+from tests.browser.looks import looked_at
 
 HOME = "/console/campus"
 PAGES = {
@@ -25,15 +25,11 @@ PAGES = {
 }
 
 
-@on_every_screen
 @pytest.mark.parametrize("person", PAGES)
 def test_pages_of_the_account_and_of_admins_fit_every_screen_without_a_serious_barrier(
-    open_page: Open, keep: Keep, person: str | None, width: int, dark: bool
+    open_page: Open, keep: Keep, person: str | None
 ) -> None:
-    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
-    page = open_page(person, width=width, dark=dark)
+    page = open_page(person)
     for name, address in PAGES[person].items():
         assert page.goto(f"{HOME}{address}").status == 200, address
-        keep(page, f"campus-{name}-{width}-{'dark' if dark else 'light'}")
-        assert looks.barriers(page) == [], address
-        assert looks.overflow(page) <= 0, address
+        looked_at(page, keep, f"campus-{name}")
