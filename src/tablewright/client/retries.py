@@ -1,8 +1,8 @@
 """How often a call is tried, and how long to wait in between: exponential backoff with full jitter.
 
 Must hold: randomness comes from World, sleeping from `Retries.sleep`, so that tests do not wait.
-Elsewhere: what is retried (`CallRefused.is_retryable` in call.py), lost connections (http.py), the unprocessed part of
-batches (batches.py), cancelled transactions (transactions.py).
+Elsewhere: what is retried (`CallRefused.is_retryable` in call.py), lost connections and throttled calls over HTTP
+(http.py), the unprocessed part of batches (batches.py), cancelled transactions (transactions.py).
 """
 
 import time

@@ -1,4 +1,7 @@
-"""Entries of secondary indexes: their attributes and size, and how a write changes them. Pure."""
+"""Entries of secondary indexes: their attributes and size, and how a write changes them. Pure.
+
+Elsewhere: the write itself (transaction.py).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

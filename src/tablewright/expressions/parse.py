@@ -1,7 +1,7 @@
 """Text to nodes: the three kinds of expression, their clauses, and nothing about data or placeholders.
 
 Must hold: what parse gives back, render can write and parse read again.
-What parses is also checked for all that a text alone can get wrong (static.py).
+What parses is also checked for all that a text alone can get wrong (text_checks.py).
 Elsewhere: the rules for operands (operands.py) and for conditions (conditions.py).
 """
 
@@ -10,7 +10,7 @@ from tablewright.expressions.errors import BadExpression
 from tablewright.expressions.lexer import END, Token, syntax_error, tokens_of
 from tablewright.expressions.nodes import Action, Add, Condition, Delete, Path, Remove, Set, Update
 from tablewright.expressions.operands import expect, listed, operand, path, value_ref
-from tablewright.expressions.static import (
+from tablewright.expressions.text_checks import (
     CLAUSES,
     refuse_bad_condition,
     refuse_bad_projection,

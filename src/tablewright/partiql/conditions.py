@@ -12,7 +12,7 @@ from tablewright.expressions import BadExpression, Condition
 from tablewright.expressions.conditions import COMPARATORS
 from tablewright.expressions.nodes import And, Between, Call, Compare, In, Not, Operand, Or
 from tablewright.expressions.operand_checks import refuse_unfit_condition
-from tablewright.expressions.static import CONDITION_FUNCTIONS, MAX_OPTIONS, MISUSED
+from tablewright.expressions.text_checks import CONDITION_FUNCTIONS, MAX_OPTIONS, MISUSED
 from tablewright.partiql.errors import BadStatement
 from tablewright.partiql.keywords import TYPES
 from tablewright.partiql.literals import is_literal, value_of

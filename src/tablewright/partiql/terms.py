@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tablewright.expressions import Path
 from tablewright.expressions.conditions import COMPARATORS
-from tablewright.expressions.static import MAX_OPERATORS
+from tablewright.expressions.text_checks import MAX_OPERATORS
 from tablewright.partiql.errors import BadStatement, not_well_formed
 from tablewright.partiql.keywords import CALLABLE, KEYWORDS, TYPES
 from tablewright.partiql.lexer import END, MAX_INT, Token

@@ -4,7 +4,7 @@ Must hold: every response carries a unique request id, the CRC-32 of the body by
 its type, its length and the date. The date is updated by the server, once a second at most. Responses of one connection
 are sent in order; at most one of a connection is in the queue, so that a client that does not read is noticed before
 the next one is written (response_writer.py).
-Elsewhere: what the response is (request_checks.py, the engine).
+Elsewhere: what the response is (request_checks.py, the engine), status and body of an error (response_writer.py).
 """
 
 import asyncio
