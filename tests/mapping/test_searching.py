@@ -9,7 +9,7 @@ from tests.design.notes import NOTES, Note, Title, notes, notes_like, titles_lik
 
 from tablewright import testing
 from tablewright.client import Credentials, HttpCall, embedded
-from tablewright.mapping import Db, TableDiffers
+from tablewright.mapping import Db, Spent, TableDiffers
 from tablewright.testing import Clock
 from tablewright.wire import serving
 
@@ -91,10 +91,17 @@ def test_a_search_is_explained_without_running_it(db: Db) -> None:
     assert "about 10 060 000 bytes compared, for 5000 vectors" in explained.notes
 
 
-def test_searches_are_counted_under_their_names(db: Db) -> None:
+def test_searches_are_counted_under_their_names_by_the_bytes_they_compare(db: Db) -> None:
     db.search(notes_like((1, 0, 0), tenant="t1"))
     db.search(notes_like((1, 0, 0), tenant="t2"))
-    assert db.meter.spent()["notes_like"].calls == 2
+    # Neither compares more than the least that is charged.
+    assert db.meter.spent()["notes_like"] == Spent(2, 0, 0, 2, search_bytes=2 * 1024)
+    for number in range(10):
+        db.write(notes.create(note(str(number), 1, 0, 0, tenant="t3", title="x" * 1000)))
+    db.search(notes_like((1, 0, 0), tenant="t3").best(1))
+    searched = db.meter.spent()["notes_like"].search_bytes
+    # Vector, title and the short attributes of all ten, though one was asked for.
+    assert 2 * 1024 + 10 * 1012 < searched < 2 * 1024 + 10 * 1200
 
 
 def test_a_table_with_another_vector_index_is_another() -> None:
