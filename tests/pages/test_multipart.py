@@ -36,6 +36,12 @@ def test_a_quote_in_a_name_arrives_as_it_was() -> None:
     assert next(parts_of(head + b"\r\n--x--\r\n", b"x")).filename == 'say "hi".csv'
 
 
+def test_backslashes_in_a_name_and_content_that_looks_encoded_arrive_as_they_were() -> None:
+    head = b'--x\r\nContent-Disposition: form-data; name="a"; filename="C:\\\\b\\c.csv"\r\n'
+    body = head + b"Content-Transfer-Encoding: base64\r\n\r\naGk=\r\n--x--\r\n"
+    assert list(parts_of(body, b"x")) == [FormPart("a", b"aGk=", "C:\\\\b\\c.csv")]
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -45,6 +51,7 @@ def test_a_quote_in_a_name_arrives_as_it_was() -> None:
         b'--x\r\nContent-Disposition: form-data; name="a"\r\n1\r\n--x--\r\n',  # no end of the head
         b"--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--\r\n",  # no name
         b'ahead\r\n--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n',
+        b'\r\nahead --x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n',
         b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n' * (MOST_PARTS + 1) + b"--x--\r\n",
     ],
 )
