@@ -38,6 +38,15 @@ BESIDE: Json = {
     "BillingMode": "PAY_PER_REQUEST",
     "AttributeDefinitions": PETS["AttributeDefinitions"][:1],
     "KeySchema": PETS["KeySchema"][:1],
+    "VectorIndexes": [
+        {
+            "IndexName": "near",
+            "VectorAttribute": {"AttributeName": "v"},
+            "Dimensions": 2,
+            "DistanceFunction": "COSINE",
+            "Projection": {"ProjectionType": "ALL"},
+        }
+    ],
 }
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/pets"
 BULK_LOAD = {
@@ -277,6 +286,10 @@ SOUND: dict[str, list[Json]] = {
              "ReturnValuesOnConditionCheckFailure": "ALL_OLD"},
             {"Statement": "EXISTS(SELECT * FROM pets WHERE pk = 'rex' AND sk = 2 AND n = 5)"}],
          "ClientRequestToken": "t", "ReturnConsumedCapacity": "TOTAL"},
+    ],
+    "SearchVectors": [
+        {"TableName": "beside", "IndexName": "near", "SearchVector": [{"N": "1"}, {"N": "0.5"}], "TopK": 3,
+         "ReturnConsumedCapacity": "INDEXES"},
     ],
     "DescribeLimits": [{}],
     "DescribeEndpoints": [{}],

@@ -40,6 +40,7 @@ PUBLIC_API = {
         "GET v1/objects/{signed}", "GET v1/previews/{signed}", "GET v1/public/links/{token}",
         "GET v1/public/links/{token}/files/{file_id}/content", "GET v1/drops/{token}", "POST v1/drops/{token}/senders",
         "GET v1/drops/{token}/files", "POST v1/drops/{token}/uploads", "GET v1/drops/{token}/uploads/{upload_id}",
+        "POST v1/drops/{token}/uploads/{upload_id}/parts:sign",
         "PUT v1/drops/{token}/uploads/{upload_id}/parts/{number}", "DELETE v1/drops/{token}/uploads/{upload_id}",
         "POST v1/drops/{token}/uploads/{upload_id}:complete",
     ),

@@ -163,7 +163,7 @@ def run_drill(
             _ADMIN,
         )
         say(f"{len(tables)} tables have replicas in {OLD} and {NEW}; {OLD} is the writer")
-        load = _Load(portals, product.id, OLD, max(2, orders // 2), world)
+        load = _Load(portals, product.id, OLD, max(20, orders // 2), world)
         load.start(workers)
         try:
             return _drill(regions, load, tables, orders, world, say)

@@ -185,8 +185,10 @@ def transact(
             return Written(False, result)
         except TransactionRefused as refusal:
             failed = failed_conditions(refusal)
-            if not failed and not any(_NO_PARENT in reason.message for reason in refusal.reasons):
-                raise
+            if not failed:
+                if not any(_NO_PARENT in reason.message for reason in refusal.reasons):
+                    raise
+                failed = _failed_besides_nested(executor, name, writes, planned)
         if failed and once is not None and failed[-1].position == len(planned) - 1:
             return Written(True, stored_result(failed[-1].item))
         # What is not raised is an upsert that has to begin its item, or finds it begun: it changes sides.
@@ -206,6 +208,41 @@ def transact(
 
 
 # --- maps around nested places ---
+
+
+def _failed_besides_nested(
+    executor: Executor, name: str, writes: Sequence[Write[Any]], planned: Sequence[tuple[int, Action]]
+) -> list[Reason]:
+    """The conditions that fail in a transaction, besides those of updates of nested places.
+
+    The service evaluates nothing after an update whose map is missing. In a transaction where a condition that is
+    never true stands in for such updates it evaluates the others, and writes nothing.
+    """
+    nested = {
+        position
+        for position, (number, action) in enumerate(planned)
+        if action.verb == "Update" and number < len(writes) and parents(writes[number])
+    }
+    sent: list[dict[str, Any]] = [
+        {"ConditionCheck": _never(action)} if position in nested else {action.verb: action.body}
+        for position, (_, action) in enumerate(planned)
+    ]
+    try:
+        transact_write(executor.metered(name, 0), sent, world=executor.world)
+    except TransactionRefused as refusal:
+        return [reason for reason in failed_conditions(refusal) if reason.position not in nested]
+    raise AssertionError("a condition that is never true was met")
+
+
+def _never(action: Action) -> dict[str, Any]:
+    """The body of a check of the same item that always fails."""
+    (name, *_) = action.body["Key"]
+    return {
+        "TableName": action.body["TableName"],
+        "Key": action.body["Key"],
+        "ConditionExpression": "attribute_exists(#k) AND attribute_not_exists(#k)",
+        "ExpressionAttributeNames": {"#k": name},
+    }
 
 
 def _lacks_parent(refusal: CallRefused) -> bool:
