@@ -166,7 +166,7 @@ def open_campus(
     objects = objects or objects_of(home, "objects", ("files", "archive", ERASED), world, signed_paths)
     folders, download_counts = Folders(repository), DownloadCounts(repository)
     library = Library(repository, objects, file_access, folders, download_counts)
-    uploads = Uploads(repository, objects, notifier, settings)
+    uploads = Uploads(repository, objects, file_access, notifier, settings)
     purge = Purge(repository, objects, library, settings)
     links = Links(repository, file_access, settings, secret, url)
     users.on_first_login.append(lambda user: claim_pending(repository, user))

@@ -229,6 +229,22 @@ def test_a_damaged_zip_is_unscanned() -> None:
     assert scan_within([damaged]) == Unscanned("the archive cannot be read")
 
 
+@pytest.mark.parametrize(
+    "method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+)
+def test_damaged_bytes_of_each_compression_are_a_verdict_and_never_an_error(method: int) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        archive.writestr("text", b"some text that is compressed, " * 20)
+    whole, found = file.getvalue(), set()
+    for at in range(34, whole.index(b"PK\x01\x02")):  # from the end of the entry's header and name
+        for damage in (b"\x00", b"\xff"):
+            found.add(scan_within([whole[:at] + damage + whole[at + 1 :]]))
+    unreadable = Unscanned("the archive cannot be read")
+    assert unreadable in found
+    assert found <= {unreadable, Clean()}  # a byte may not be used, or be the same as before
+
+
 def test_a_virus_counts_more_than_an_entry_that_cannot_be_scanned() -> None:
     content = zipped(deep=zipped(deeper=zipped(x=b"")), virus=EICAR)
     assert scan_within([content], depth=2) == Infected(EICAR_NAME)

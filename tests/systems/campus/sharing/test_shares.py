@@ -15,10 +15,10 @@ from tablewright.edge.errors import CallerError
 from tablewright.kit.tasks import Worker
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus import rules
-from tablewright.systems.campus.model import Share
+from tablewright.systems.campus.model import Permission, Share
 from tablewright.systems.campus.sharing import recipients
 from tablewright.systems.campus.sharing.addressees import RecipientName
-from tablewright.systems.campus.sharing.pending_shares import claim_pending, has_pending
+from tablewright.systems.campus.sharing.pending_shares import claim_pending, has_pending, merged
 
 
 @pytest.fixture
@@ -247,6 +247,54 @@ def test_two_shares_of_one_file_become_one_with_the_more_of_both(shared: Shared)
     )
     [own] = shared.received(bob)
     assert (own.permissions, own.expires_at, own.removed_at) == ("write", None, None)
+
+
+def terms(permissions: Permission, days: int | None) -> Share:
+    now = datetime(2030, 2, 4, tzinfo=UTC)
+    end = None if days is None else now + timedelta(days=days)
+    return Share(
+        file_id="f", shared_with_user_id="u", share_id="s", owner_id="o", shared_at=now, permissions=permissions,
+        expires_at=end, removed_at=end,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        (("read", None), ("read", None), ("read", None)),
+        (("read", 1), ("write", None), ("write", None)),
+        (("read", 1), ("read", 2), ("read", 2)),
+        (("read", 1), ("write", 1), ("write", 1)),
+        (("read", 1), ("write", 2), ("write", 2)),
+        (("write", 1), ("write", None), ("write", None)),
+        (("read", None), ("write", 1), None),
+        (("read", 2), ("write", 1), None),
+    ],
+)
+def test_two_shares_become_one_only_if_one_allows_all_that_the_other_does(
+    one: tuple[Permission, int | None],
+    other: tuple[Permission, int | None],
+    both: tuple[Permission, int | None] | None,
+) -> None:
+    expected = None if both is None else terms(*both)
+    assert merged(terms(*one), terms(*other)) == expected
+    assert merged(terms(*other), terms(*one)) == expected
+
+
+def test_reading_without_end_and_writing_until_tomorrow_stay_two_shares(shared: Shared) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    file, tomorrow = shared.file(ada), shared.at.clock.now() + timedelta(days=1)
+    shared.share(ada, file, bob.email)
+    shared.share(ada, file, "other@campus.example", permissions="write", expires_at=tomorrow)
+    bob = bob.model_copy(update={"email": "other@campus.example"})
+    assert claim_pending(shared.at.campus.repository, bob) == 0
+    found = {(one.permissions, one.expires_at) for one in shared.received(bob)}
+    assert found == {("read", None), ("write", tomorrow)}
+    assert shared.read(bob, file, write=True) is not None
+    shared.at.later(days=1)
+    with refuses("READ_ONLY"):
+        shared.read(bob, file, write=True)
+    assert shared.read(bob, file) is not None
 
 
 # --- without a request ---

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import count
 
 import pytest
 from tests.systems.campus.sharing.conftest import Shared
-from tests.systems.campus.talk import Api
+from tests.systems.campus.talk import Api, Json
 from tests.systems.talk import given, refused
 
-from tablewright.systems.campus.model import File, Folder
+from tablewright.systems.campus import design as d
+from tablewright.systems.campus.model import File, Folder, Share, User
+from tablewright.systems.campus.sharing.access_check import FileAccess
 
 
 @pytest.fixture
@@ -95,6 +98,102 @@ def test_who_may_write_uploads_a_new_version_that_counts_for_the_owner(shared: S
     assert given(done)["versionNumber"] == 2
     assert shared.at.again(ada).storage_used == len(b"my essay") + 3
     assert shared.at.again(bob).storage_used == 0
+
+
+WRITE_ENDS = {"revoked": "SHARE_REVOKED", "expired": "SHARE_EXPIRED", "read": "READ_ONLY"}
+
+
+def end_write(shared: Shared, owner: User, share: Share, how: str) -> None:
+    if how == "revoked":
+        shared.at.campus.shares.revoke(owner, share.share_id)
+    elif how == "expired":
+        shared.at.later(minutes=2)
+    else:
+        shared.at.campus.shares.change(owner, share.share_id, {"permissions": "read"})
+
+
+def slot_of(shared: Shared, api: Api, owner: User, by: User, into: str) -> tuple[Share, File | None, Json]:
+    """A share for writing that lasts a minute, and a slot that its recipient began through it."""
+    end = shared.at.clock.now() + timedelta(minutes=1)
+    body = {"fileSize": 3, "contentType": "text/plain"}
+    if into == "file":
+        file = shared.stored(owner, "essay.txt", b"my essay")
+        [share] = shared.share(owner, file, by.email, permissions="write", expires_at=end)
+        return share, file, given(api.post(f"/files/{file.file_id}/versions", body, by=by), 201)
+    folder = shared.folder(owner, "Notes")
+    [share] = shared.share(owner, folder, by.email, permissions="write", expires_at=end)
+    body |= {"filename": "new.txt", "folderId": folder.folder_id}
+    return share, None, given(api.post("/files", body, by=by), 201)
+
+
+def assert_given_up(shared: Shared, api: Api, owner: User, by: User, file: File | None, slot: Json) -> None:
+    """The owner has what they had, and the upload is gone with its bytes and its quota."""
+    files = list(shared.at.db.all(d.files_of_user(user_id=owner.user_id)))
+    assert [one.file_id for one in files] == ([file.file_id] if file else [])
+    if file is not None:
+        assert api.get(f"/files/{file.file_id}/content", by=owner).content == b"my essay"
+        assert len(given(api.get(f"/files/{file.file_id}/versions", by=owner))["items"]) == 1
+    assert refused(api.get(f"/uploads/{slot['uploadId']}", by=by)) == (404, "UPLOAD_NOT_FOUND")
+    kept = shared.at.again(owner)
+    assert (kept.storage_reserved, kept.storage_used) == (0, len(b"my essay") if file else 0)
+    assert len(list(shared.at.campus.objects.names("files/"))) == len(files)
+
+
+@pytest.mark.parametrize("call", ["part", "sign", "complete", "complete by upload"])
+@pytest.mark.parametrize("how", WRITE_ENDS)
+@pytest.mark.parametrize("into", ["file", "folder"])
+def test_an_upload_ends_with_the_share_for_writing_that_it_was_begun_through(
+    shared: Shared, api: Api, into: str, how: str, call: str
+) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    share, file, slot = slot_of(shared, api, ada, bob, into)
+    part = f"/uploads/{slot['uploadId']}/parts/1"
+    assert api.ask("PUT", part, content=b"new", by=bob).status_code == 204
+    end_write(shared, ada, share, how)
+    upload_id = slot["uploadId"]
+    calls = {
+        "part": lambda: api.ask("PUT", part, content=b"bad", by=bob),
+        "sign": lambda: api.post(
+            f"/uploads/{upload_id}/parts:sign", {"parts": [{"number": 1, "checksum": "0" * 64}]}, by=bob
+        ),
+        "complete": lambda: api.post(f"/files/{slot['fileId']}:complete", {"uploadId": upload_id}, by=bob),
+        "complete by upload": lambda: api.post(f"/uploads/{upload_id}:complete", {}, by=bob),
+    }
+    assert refused(calls[call]()) == (403, WRITE_ENDS[how])
+    assert_given_up(shared, api, ada, bob, file, slot)
+
+
+@pytest.mark.parametrize("checks", [1, 2])
+@pytest.mark.parametrize("into", ["file", "folder"])
+def test_a_share_that_is_revoked_while_an_upload_is_completed_ends_it_too(
+    shared: Shared, api: Api, monkeypatch: pytest.MonkeyPatch, into: str, checks: int
+) -> None:
+    """After the check before the bytes are joined, and after the one before the transaction."""
+    ada, bob = shared.user("ada"), shared.user("bob")
+    share, file, slot = slot_of(shared, api, ada, bob, into)
+    api.ask("PUT", f"/uploads/{slot['uploadId']}/parts/1", content=b"new", by=bob)
+    checked, calls = FileAccess.share_of, count(1)
+
+    def revoked_after(access: FileAccess, user: User, of: File, write: bool = False) -> Share | None:
+        found = checked(access, user, of, write)
+        if next(calls) == checks:
+            shared.at.campus.shares.revoke(ada, share.share_id)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileAccess, "share_of", revoked_after)
+        refusal = refused(api.post(f"/uploads/{slot['uploadId']}:complete", {}, by=bob))
+    assert refusal == (403, "SHARE_REVOKED")
+    assert_given_up(shared, api, ada, bob, file, slot)
+
+
+def test_who_may_write_in_a_folder_uploads_a_file_that_is_its_owners(shared: Shared, api: Api) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    _, _, slot = slot_of(shared, api, ada, bob, "folder")
+    api.ask("PUT", f"/uploads/{slot['uploadId']}/parts/1", content=b"new", by=bob)
+    given(api.post(f"/uploads/{slot['uploadId']}:complete", {}, by=bob))
+    assert api.get(f"/files/{slot['fileId']}/content", by=ada).content == b"new"
+    assert (shared.at.again(ada).storage_used, shared.at.again(bob).storage_used) == (3, 0)
 
 
 def test_a_list_says_what_cannot_be_opened_now(shared: Shared, api: Api) -> None:

@@ -118,13 +118,13 @@ def _add_uploads(api: APIRouter, campus: Campus, pace: list[Any]) -> None:
     ) -> None:
         """Store a part. Each has `partSize` bytes, the last one the rest; sending it again is harmless."""
         await receive_part(
-            request, lambda: campus.uploads.of(user, upload_id), campus.uploads, number, digest
+            request, lambda: campus.uploads.writable(user, upload_id), campus.uploads, number, digest
         )
 
     @api.post("/uploads/{upload_id}/parts:sign")
     def sign_parts(user: Me, upload_id: str, body: PartsToSign) -> Page[SignedPartView]:
         """Requests that send parts straight to the store, for an upload that is `direct`; each for 15 minutes."""
-        upload = campus.uploads.of(user, upload_id)
+        upload = campus.uploads.writable(user, upload_id)
         return signed_views(campus.uploads.sign(upload, body.checksums()))
 
     @api.post("/files/{file_id}:complete", response_model_exclude_none=True)

@@ -5,6 +5,7 @@ administrator adds. Must hold: a zip bomb costs at most the limits below, and is
 encrypted, damaged or nested more deeply. A file is copied to a temporary file, because zip is read from its end.
 """
 
+import lzma
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,6 +31,17 @@ EICAR_NAME = "Eicar-Test-Signature"
 _ENTRY = b"PK\x01\x02"
 _CHUNK = 256 * 1024
 _ENCRYPTED = 0x1
+# For damaged bytes bz2 raises OSError, ValueError and EOFError; zlib and lzma have errors of their own.
+_DAMAGED = (
+    BadZipFile,
+    NotImplementedError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+)
 UNREADABLE = Unscanned("the archive cannot be read")
 TOO_DEEP = Unscanned("archives are nested too deeply")
 
@@ -127,8 +139,7 @@ class SignatureScanner:
                     if isinstance(one, Infected):
                         return one
                     verdict = verdict if isinstance(one, Clean) else one
-        except (BadZipFile, NotImplementedError, EOFError, ValueError, RuntimeError, zlib.error, OSError):
-            # lzma and bz2 raise OSError, ValueError and EOFError for damaged bytes.
+        except _DAMAGED:
             return UNREADABLE
         return verdict
 

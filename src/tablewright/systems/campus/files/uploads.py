@@ -8,8 +8,9 @@ Bytes come first, under a name that says nothing of its owner (`files/{fileId}/{
 transaction makes the file visible, moves the reserved bytes to the used ones and adds the scan.
 Must hold: a crash at any point leaves either an upload that can go on and expires, or a complete file; bytes without an
 owner are swept (purge.py). Limits of an assignment are checked when an upload begins, and against the real bytes when
-it is completed (CC-D39). A slot expires after a day, one of a visitor after two hours without a part: a task gives
-its quota back.
+it is completed (CC-D39). Who sends bytes into another's file or folder must be allowed to write with each part, and in
+the transaction that makes them visible; else the upload is given up (CC-S3). A slot expires after a day, one of a
+visitor after two hours without a part: a task gives its quota back.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from tablewright.design import Write
-from tablewright.edge.errors import BadRequest, Conflict, NotFound
+from tablewright.edge.errors import BadRequest, Conflict, Forbidden, NotFound
 from tablewright.kit.objects.store import (
     MAX_SIZE,
     PART_SIZE,
@@ -49,10 +50,11 @@ from tablewright.systems.campus.files.slots import (
     with_version,
 )
 from tablewright.systems.campus.files.sniff import HEAD_BYTES, sniff
-from tablewright.systems.campus.model import File, FileVersion, Task, Upload, User
+from tablewright.systems.campus.model import File, FileVersion, Share, Task, Upload, User
 from tablewright.systems.campus.people.notifications import Notifier
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.settings import Settings
+from tablewright.systems.campus.sharing.access_check import FileAccess
 
 LIFETIME = timedelta(hours=24)
 # Of a slot that a visitor began through a link: without a part that arrives.
@@ -86,9 +88,14 @@ class Uploads:
     """The uploads of a campus."""
 
     def __init__(
-        self, repository: Repository, objects: ObjectStore, notifier: Notifier, settings: Settings
+        self,
+        repository: Repository,
+        objects: ObjectStore,
+        access: FileAccess,
+        notifier: Notifier,
+        settings: Settings,
     ) -> None:
-        self._repository, self._objects = repository, objects
+        self._repository, self._objects, self._access = repository, objects, access
         self._notifier, self._settings = notifier, settings
 
     # --- a slot ---
@@ -234,6 +241,27 @@ class Uploads:
             raise NotFound("upload")
         return upload
 
+    def writable(self, user: User, upload_id: str) -> Upload:
+        """The same, if its uploader may still write there; else it is given up, and 403 as for any other write."""
+        upload = self.of(user, upload_id)
+        self._allowed(upload)
+        return upload
+
+    def _allowed(self, upload: Upload) -> list[Write[Share]]:
+        """What a transaction must find unchanged: the share for writing, of an upload into what another user owns."""
+        if upload.uploader_id == upload.owner_id:  # through a link too: its owner is the uploader
+            return []
+        by = self._repository.user(upload.uploader_id)
+        file = self._repository.file_of(upload.owner_id, upload.file_id)
+        try:
+            share = self._access.share_of(by, file, write=True)
+        except Forbidden:
+            self.abandon(upload.upload_id)
+            raise
+        assert share is not None  # None is for the owner
+        same = d.shares.check(share.file_id, share.shared_with_user_id)
+        return [same.when(lambda s: (s.status == "active") & (s.permissions == "write"))]
+
     def was_completed(self, upload_id: str) -> bool:
         """True if an upload is complete; its slot is gone then."""
         return self._repository.db.done(_receipt(upload_id), d.CAMPUS) is not None
@@ -260,12 +288,13 @@ class Uploads:
     def complete(self, upload_id: str, checksum: str | None = None) -> File:
         """Make the file visible; again, it returns the same file.
 
-        PARTS_MISSING names what to send. CHECKSUM_MISMATCH and TYPE_NOT_ALLOWED end the upload.
+        PARTS_MISSING names what to send. CHECKSUM_MISMATCH, TYPE_NOT_ALLOWED and a share that has ended end the upload.
         """
         upload = self._repository.db.one(d.uploads.get(upload_id), consistent=True)
         if upload is None:  # given up, or complete: its receipt was written when the slot was deleted
             return self._completed(upload_id)
         self._refuse_expired(upload)
+        self._allowed(upload)
         announced = checksum or upload.checksum
         digits = None if announced is None else checked_checksum(announced)
         stored = self._joined(upload, digits)
@@ -337,6 +366,7 @@ class Uploads:
         done = repository.db.write(
             change,
             d.file_versions.create(version),
+            *self._allowed(upload),
             *([d.folders.check(upload.owner_id, folder)] if folder is not None else []),
             d.uploads.delete(current),  # as it is now: a part may have prolonged it
             d.tasks.cancel(_expiry(upload).task_id),

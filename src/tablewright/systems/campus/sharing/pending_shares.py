@@ -1,7 +1,8 @@
 """Shares with addresses that had no account: they become their owner's at the first sign-in (CC-D33, CC-S14).
 
 Must hold: a share changes its recipient in one transaction, so after a crash it is either still the address's or
-already the user's, and both work (recipients.py); claiming again changes nothing.
+already the user's, and both work (recipients.py); claiming again changes nothing. No one gets more than was given:
+where the user has a share of the same file, the two become one only if one of them allows all that the other does.
 """
 
 from tablewright.systems.campus import design as d
@@ -36,12 +37,22 @@ def _claim(repository: Repository, user: User, found: Share) -> bool:
     own = repository.db.one(d.shares.get(found.file_id, user.user_id), consistent=True)
     if own is None or own.status != "active":
         return False  # changed at this moment; until the next sign-in the address's own share counts
-    return repository.try_write(gone, d.shares.change(own, merged(own, pending)), entry)
+    both = merged(own, pending)
+    return both is not None and repository.try_write(gone, d.shares.change(own, both), entry)
 
 
-def merged(own: Share, pending: Share) -> Share:
-    """Both shares of one file as one: the more permissive, until the later end."""
-    ends = [own.expires_at, pending.expires_at]
-    end = None if None in ends else max(at for at in ends if at is not None)
-    permissions = "write" if "write" in (own.permissions, pending.permissions) else "read"
-    return own.model_copy(update={"permissions": permissions, "expires_at": end, "removed_at": end})
+def merged(own: Share, pending: Share) -> Share | None:
+    """The user's share with the terms of the one that allows all that the other does; None if each allows more."""
+    if _covers(own, pending):
+        return own
+    if not _covers(pending, own):
+        return None  # such as reading without end, and writing until tomorrow
+    terms = ("permissions", "expires_at", "removed_at")
+    return own.model_copy(update={name: getattr(pending, name) for name in terms})
+
+
+def _covers(share: Share, other: Share) -> bool:
+    """Whether a share allows all that another does, for as long."""
+    if other.permissions == "write" and share.permissions != "write":
+        return False
+    return share.expires_at is None or (other.expires_at is not None and other.expires_at <= share.expires_at)
