@@ -156,4 +156,11 @@ def staff_submission(found: OpenSubmission) -> SubmissionSeat:
     return found
 
 
+def instructor_submission(found: OpenSubmission) -> SubmissionSeat:
+    """A dependency: the submission of the path, for an instructor of its course."""
+    _instructor(found.seat)
+    return found
+
+
 StaffSubmission = Annotated[SubmissionSeat, Depends(staff_submission)]
+InstructorSubmission = Annotated[SubmissionSeat, Depends(instructor_submission)]

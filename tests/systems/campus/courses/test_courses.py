@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from tests.systems.campus.courses.talk import COURSE, Class, file_part, text
@@ -360,6 +361,71 @@ def test_a_day_before_it_is_due_who_has_not_submitted_is_reminded_once(lesson: C
     assert reminded() == ["u2"]
     lesson.at.later(days=3)
     assert reminded() == ["u2", "u3"]
+
+
+def test_an_extension_of_one_member_moves_the_reminder_and_the_missing_grade_of_the_team(
+    lesson: Class,
+) -> None:
+    lesson.person("u3")
+    lesson.person("u4", section="B")
+    group_set, _ = lesson.team("u1", "u3")
+    lesson.team("u2", group_set=group_set)
+    lesson.team("u4", group_set=group_set)
+    assignment = lesson.assignment(
+        group_set_id=group_set.group_set_id, late_policy="reject", missing_grade=Decimal(0)
+    )
+    later = {"due_date": assignment.due_date + timedelta(days=3)}
+    change = lesson.campus.assignments.override
+    change(lesson.seat(), assignment.assignment_id, "student", lesson.people["u3"].user_id, later)
+    change(lesson.seat(), assignment.assignment_id, "student", lesson.people["u4"].user_id, {"excused": True})
+    lesson.run_tasks()
+
+    def told(kind: str) -> dict[str, list[str]]:
+        news = {
+            name: lesson.at.db.all(lesson.campus.notifier.of(user)) for name, user in lesson.people.items()
+        }
+        return {name: [each.text for each in found if each.kind == kind] for name, found in news.items()}
+
+    def reminded() -> list[str]:
+        lesson.campus.reminders.plan()
+        lesson.run_tasks()
+        return sorted(name for name, texts in told("reminder").items() if texts)
+
+    def states() -> dict[str, tuple[str, Decimal | None]]:
+        course = lesson.campus.repository.course(COURSE)
+        names = {user.user_id: name for name, user in lesson.people.items()}
+        staff = {row.student.user_id: row for row in lesson.campus.gradebook.for_staff(course).rows}
+        found: dict[str, tuple[str, Decimal | None]] = {}
+        for id, row in staff.items():
+            _, own = lesson.campus.gradebook.for_student(course, row.student)
+            result = row.results[assignment.assignment_id]
+            assert own.results[assignment.assignment_id].state == result.state
+            found[names[id]] = (result.state, result.score)
+        return found
+
+    published = told("assignment")
+    assert published["u1"] == published["u3"] != published["u2"]
+    lesson.at.clock.move(assignment.due_date - timedelta(hours=23) - lesson.now())
+    assert reminded() == ["u2"]
+    lesson.at.later(days=1)
+    excused, missing, still_open = ("excused", None), ("missing", Decimal(0)), ("open", None)
+    assert states() == {"u1": still_open, "u2": missing, "u3": still_open, "u4": excused}
+    lesson.at.later(days=2)
+    assert reminded() == ["u1", "u2", "u3"]
+    lesson.at.later(days=1)
+    assert states() == {"u1": missing, "u2": missing, "u3": missing, "u4": excused}
+
+
+def test_an_extension_of_a_members_section_is_one_for_the_team_in_the_gradebook(lesson: Class) -> None:
+    group_set, _ = lesson.team("u1", "u2")
+    assignment = lesson.assignment(
+        group_set_id=group_set.group_set_id, late_policy="reject", missing_grade=Decimal(0)
+    )
+    later = {"due_date": assignment.due_date + timedelta(days=3)}
+    lesson.campus.assignments.override(lesson.seat(), assignment.assignment_id, "section", "B", later)
+    lesson.at.clock.move(assignment.due_date + timedelta(days=1) - lesson.now())
+    sheet = lesson.campus.gradebook.for_staff(lesson.campus.repository.course(COURSE))
+    assert [row.results[assignment.assignment_id].state for row in sheet.rows] == ["open", "open"]
 
 
 # --- the archive ---

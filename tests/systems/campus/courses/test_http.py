@@ -9,6 +9,8 @@ from tests.systems.campus.courses.talk import COURSE, Class, file_part, text
 from tests.systems.campus.talk import Api
 from tests.systems.talk import given, refused
 
+from tablewright.systems.campus.model import User
+
 CSV = {"Content-Type": "text/csv"}
 
 
@@ -89,6 +91,37 @@ def test_teams_over_http(lesson: Class, api: Api) -> None:
     (row,) = given(api.ask("POST", f"{teams}:load", by=teacher, content=rows, headers=CSV))
     assert row["outcome"].startswith("refused: This student is already in a team")
     assert refused(api.get(f"{path}/nonsense/teams", by=u1)) == (404, "GROUP_SET_NOT_FOUND")
+
+
+def test_cc_x19_who_joins_a_team_does_not_read_what_it_submitted_before(lesson: Class, api: Api) -> None:
+    lesson.person("u3")
+    u1, u2, u3 = (lesson.people[name] for name in ("u1", "u2", "u3"))
+    path = f"/courses/{COURSE}/group-sets"
+    body = {"name": "Labs", "selfEnrolment": True, "teamSize": 3}
+    group_set = given(api.post(path, body, by=lesson.teacher), 201)["groupSetId"]
+    teams = f"{path}/{group_set}/teams"
+    one, other = (
+        given(api.post(teams, {"name": name}, by=lesson.teacher), 201)["teamId"] for name in ("A", "B")
+    )
+    for user, team in ((u1, one), (u2, one), (u3, other)):
+        given(api.post(f"{teams}/{team}:join", by=user))
+    assignment = lesson.assignment(group_set_id=group_set)
+    made = lesson.submit("u1", assignment, text("a secret of team A"), attempt=1)
+    given(api.post(f"{teams}/{other}:leave", by=u3))
+    given(api.post(f"{teams}/{one}:join", by=u3))
+    listing = f"/assignments/{assignment.assignment_id}/submissions"
+
+    def numbers(user: User) -> list[int]:
+        return [each["submissionNumber"] for each in given(api.get(listing, by=user))["items"]]
+
+    assert (numbers(u1), numbers(u2), numbers(u3)) == ([1], [1], [])
+    assert refused(api.get(f"/submissions/{made.submission_id}", by=u3)) == (404, "SUBMISSION_NOT_FOUND")
+    for parts in ({}, {"parts": [{"kind": "text", "text": "mine"}]}):
+        answer = api.post(listing, {**parts, "attempt": 1}, by=u3)
+        assert refused(answer) == (409, "VERSION_CONFLICT")
+        assert "secret" not in answer.text
+    lesson.submit("u3", assignment, text("of three"), attempt=2)
+    assert (numbers(u1), numbers(u2), numbers(u3)) == ([1, 2], [1, 2], [2])
 
 
 def test_an_assignment_over_http_with_its_states_and_mistakes(lesson: Class, api: Api) -> None:

@@ -153,6 +153,19 @@ def test_of_all_overrides_the_most_generous_applies_field_by_field() -> None:
     assert dates_for(work, overrides, "u3").due == FRIDAY
 
 
+def test_extra_attempts_of_several_overrides_are_not_added_up() -> None:
+    overrides = [
+        override("student", "u1", extra_submissions=1),
+        override("section", "B", extra_submissions=3),
+        override("team", "t1", extra_submissions=2),
+        override("student", "u2", extra_submissions=9),
+    ]
+    assert dates_for(assignment(), overrides, "u1", "B", "t1").extra_submissions == 3
+    assert dates_for_team(assignment(), overrides, "t1", ["u1"], ["B"]).extra_submissions == 3
+    assert dates_for_team(assignment(), overrides, "t1", ["u1", "u2"]).extra_submissions == 9
+    assert dates_for(assignment(), overrides, "u3").extra_submissions == 0
+
+
 def test_an_extension_beyond_the_end_moves_the_end_with_it() -> None:
     work = assignment(accept_until=FRIDAY + HOURS, grace_minutes=10)
     extended = dates_for(work, [override("student", "u1", due_date=FRIDAY + DAYS)], "u1")

@@ -84,15 +84,12 @@ def test_a_section_has_its_grader_and_a_hand_moves_one(api: Api, room: Classroom
     given(api.post(f"/assignments/{assignment.assignment_id}/allocation", body, by=brandt))
     assert (room.again(lin).grader_id, room.again(omar).grader_id) == (tessa.user_id, None)
     graders = {"graderId": brandt.user_id}
-    assert (
-        given(api.put(f"/submissions/{lin.submission_id}/graders", graders, by=tessa))["graderId"]
-        == brandt.user_id
-    )
+    path = f"/submissions/{lin.submission_id}/graders"
+    assert refused(api.put(path, graders, by=tessa)) == (403, "INSTRUCTOR_ONLY")
+    assert room.again(lin).grader_id == tessa.user_id
+    assert given(api.put(path, graders, by=brandt))["graderId"] == brandt.user_id
     same = {"graderId": brandt.user_id, "secondGraderId": brandt.user_id}
-    assert refused(api.put(f"/submissions/{lin.submission_id}/graders", same, by=tessa)) == (
-        422,
-        "SAME_GRADER",
-    )
+    assert refused(api.put(path, same, by=brandt)) == (422, "SAME_GRADER")
 
 
 @pytest.mark.parametrize("graders", [[], ["tessa"]])

@@ -85,7 +85,7 @@ def test_a_feedback_file_reaches_its_student_with_the_grade_and_after_its_scan(
     body = {"version": version, "score": 70, "feedbackFileId": stored["fileId"], "publish": True}
     given(api.put(f"{path}/grade", body, by=tessa))
     assert refused(api.get(f"{path}/feedback-file", by=lin)) == (404, "FILE_NOT_FOUND")
-    given(api.post(f"{path}:return", by=tessa))
+    given(api.post(f"{path}:return", by=room.users["brandt"]))
     assert refused(api.get(f"{path}/feedback-file", by=lin)) == (423, "SCAN_PENDING")
     room.run_tasks()
     answer = api.get(f"{path}/feedback-file", by=lin)

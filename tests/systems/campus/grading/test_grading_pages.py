@@ -176,12 +176,34 @@ def test_a_comment_on_a_line_is_beside_the_document_of_the_student(
     )
     lin = enter(LIN)
     assert "Line 2" not in words_of(lin.get(f"{base}/grade"))
-    tessa.post(f"{base}/return", data={})
+    enter(BRANDT).post(f"{base}/return", data={})
     page = lin.get(f"{base}/grade")
     assert f'href="#{part}-L2"' in page.text
     assert f'id="{part}-L2"' in page.text
     assert HOSTILE not in page.text
     assert lin.post(f"{base}/comments", data={"partId": part, "text": "mine"}).status_code == 403
+
+
+def test_a_single_grade_is_released_and_a_grader_chosen_by_an_instructor_alone(
+    campus: Campus, enter: Enter, essay: Assignment
+) -> None:
+    tessa, brandt, row = enter(TESSA), enter(BRANDT), submission_of(campus, essay)
+    base, grading = (
+        f"{HOME}/submissions/{row.submission_id}",
+        f"{HOME}/assignments/{essay.assignment_id}/grading",
+    )
+    assert f"{base}/grader" in brandt.get(grading).text
+    assert f"{base}/grader" not in tessa.get(grading).text
+    assert tessa.post(f"{base}/grader", data={"graderId": ""}).status_code == 403
+    tessa.post(
+        f"{base}/mark", data={**form_of(tessa.get(f"{base}/mark"), "/mark"), "score": "5", "do": "publish"}
+    )
+    assert "Release this grade now" not in tessa.get(f"{base}/mark").text
+    assert tessa.post(f"{base}/return", data={}).status_code == 403
+    assert campus.repository.submission(row.submission_id).status == "graded"
+    assert "Release this grade now" in brandt.get(f"{base}/mark").text
+    assert "Grade released to the student." in words_of(brandt.post(f"{base}/return", data={}))
+    assert campus.repository.submission(row.submission_id).status == "returned"
 
 
 def test_a_regrade_goes_from_the_student_to_the_queue_and_back(
@@ -192,7 +214,7 @@ def test_a_regrade_goes_from_the_student_to_the_queue_and_back(
     tessa.post(
         f"{base}/mark", data={**form_of(tessa.get(f"{base}/mark"), "/mark"), "score": "5", "do": "publish"}
     )
-    tessa.post(f"{base}/return", data={})
+    enter(BRANDT).post(f"{base}/return", data={})
     page = lin.post(f"{base}/regrade", data={"text": ""})
     assert page.status_code == 422
     thread = lin.post(f"{base}/regrade", data={"text": "My second line is fine."})
@@ -308,7 +330,7 @@ def test_a_marker_gives_points_of_their_own_within_the_criterion(
         form.values for form in forms_of(tessa.get(path)) if f"points:{first.criterion_id}" in form.values
     )
     assert (again[f"points:{first.criterion_id}"], again[f"level:{first.criterion_id}"]) == ("2.5", level)
-    tessa.post(path.replace("/mark", "/return"), data={})
+    enter(BRANDT).post(path.replace("/mark", "/return"), data={})
     assert "2.5 points given" in words_of(enter(LIN).get(path.replace("/mark", "/grade")))
 
 

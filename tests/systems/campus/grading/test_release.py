@@ -11,6 +11,7 @@ from tests.systems.campus.grading.classroom import Classroom
 from tests.systems.campus.talk import Api, Place, refuses
 from tests.systems.talk import given, refused
 
+from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Part, Submission
 from tablewright.systems.campus.courses.assignment_rules import mistakes_in
 from tablewright.systems.campus.grading.comments import Place as On
@@ -46,6 +47,43 @@ def test_a_grade_is_visible_when_it_is_returned_or_its_assignment_released(room:
     ):
         found = row.model_copy(update={"status": status, "graded_at": now})
         assert tuple(visible(each, found, now) for each in (assignment, late, released)) == seen, status
+
+
+def test_a_single_grade_is_released_by_an_instructor_and_not_by_a_teaching_assistant(
+    api: Api, room: Classroom
+) -> None:
+    room.enrol("lin")
+    row = room.mark(room.submission(room.assignment(), "lin"), "80")
+    path = f"/submissions/{row.submission_id}:return"
+    assert refused(api.post(path, by=room.users["tessa"])) == (403, "INSTRUCTOR_ONLY")
+    assert (room.again(row).status, room.notices("lin")) == ("graded", [])
+    assert given(api.post(path, by=room.users["brandt"]))["status"] == "returned"
+
+
+def test_a_single_grade_of_an_anonymous_assignment_is_not_released_before_all_are(
+    at: Place, api: Api, room: Classroom
+) -> None:
+    room.enrol("lin")
+    soon = room.now() + timedelta(hours=1)
+    assignment = room.assignment(anonymous=True, released_at=soon)
+    row = room.mark(room.submission(assignment, "lin"), "80")
+    path, brandt = f"/submissions/{row.submission_id}:return", room.users["brandt"]
+    assert refused(api.post(path, by=brandt)) == (422, "ANONYMOUS")
+    assert room.again(row).status == "graded"
+    at.later(hours=2)
+    assert given(api.post(path, by=brandt))["status"] == "returned"
+
+
+def test_a_single_grade_is_not_released_if_the_assignment_was_made_anonymous_since_it_was_read(
+    at: Place, room: Classroom
+) -> None:
+    room.enrol("lin")
+    read = room.assignment()
+    row = room.mark(room.submission(read, "lin"), "80")
+    at.db.write(d.assignments.change(read, read.model_copy(update={"anonymous": True})))
+    with refuses("VERSION_CONFLICT"):
+        at.campus.marks.return_to_student(read, row, room.actor("brandt"))
+    assert room.again(row).status == "graded"
 
 
 def test_a_moment_can_be_moved_and_taken_back_until_it_has_come(at: Place, room: Classroom) -> None:

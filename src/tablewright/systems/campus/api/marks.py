@@ -10,7 +10,13 @@ from tablewright.edge.errors import NotFound, Refused
 from tablewright.edge.etags import mark as mark_version
 from tablewright.edge.request_bodies import body_of
 from tablewright.kit.http import Cursor, Page, VersionRead, based_on, listed, version_needed
-from tablewright.systems.campus.access import CAMPUS, OpenSubmission, StaffSeat, StaffSubmission
+from tablewright.systems.campus.access import (
+    CAMPUS,
+    InstructorSubmission,
+    OpenSubmission,
+    StaffSeat,
+    StaffSubmission,
+)
 from tablewright.systems.campus.api import grade_bodies as bodies
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.me import PageSize
@@ -101,9 +107,9 @@ def _add_grades(api: APIRouter, campus: Campus) -> None:
 
     @api.post("/submissions/{submission_id}:return", response_model_exclude_none=True)
     def return_to_student(
-        found: StaffSubmission, body: bodies.VersionBody | None = None, read: VersionRead = None
+        found: InstructorSubmission, body: bodies.VersionBody | None = None, read: VersionRead = None
     ) -> bodies.GradeView:
-        """Make a published grade visible to its students now."""
+        """Make a published grade visible to its students now. Not for anonymous marking: release all at once."""
         expected = based_on(read, body.version if body is not None else None)
         saved = campus.marks.return_to_student(found.assignment, found.submission, found.seat.actor, expected)
         return bodies.grade_view(

@@ -9,7 +9,7 @@ from tablewright.edge.downloads import attachment
 from tablewright.edge.errors import Refused
 from tablewright.edge.request_bodies import body_of
 from tablewright.kit.http import Page, VersionRead, based_on, listed, view_of
-from tablewright.systems.campus.access import InstructorAssignment, StaffAssignment, StaffSubmission
+from tablewright.systems.campus.access import InstructorAssignment, InstructorSubmission, StaffAssignment
 from tablewright.systems.campus.api import grade_bodies as bodies
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.seats import AssignmentSeat
@@ -38,7 +38,7 @@ def _add_allocation(api: APIRouter, campus: Campus) -> None:
         return {"allocated": campus.allocation.by_section(found.assignment, body.sections, actor)}
 
     @api.put("/submissions/{submission_id}/graders", response_model_exclude_none=True)
-    def set_graders(found: StaffSubmission, body: bodies.GradersBody) -> bodies.GradeView:
+    def set_graders(found: InstructorSubmission, body: bodies.GradersBody) -> bodies.GradeView:
         """Give a submission to a grader by hand; null for none."""
         saved = campus.allocation.by_hand(
             found.assignment, found.submission, body.grader_id, body.second_grader_id, found.seat.actor

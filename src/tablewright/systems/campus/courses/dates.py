@@ -1,8 +1,8 @@
 """The dates of an assignment that apply to a student or a team: available from, due, accepted until (CC-X18).
 
 Pure. An override is for a student, a section or a team; of all that match the most generous applies, field by field:
-the earliest start, the latest due date, the latest end. Must hold: an override never makes a date worse, and the end
-is never before the due date.
+the earliest start, the latest due date, the latest end, the most extra attempts. Must hold: an override never
+makes a date worse, and the end is never before the due date.
 Elsewhere: what being late costs (lateness.py), writing overrides (assignments.py).
 """
 
@@ -83,7 +83,7 @@ def dates_of(
         due,
         _end(assignment, matching, due),
         any(each.excused for each in matching),
-        sum(each.extra_submissions for each in matching),
+        max((each.extra_submissions for each in matching), default=0),
     )
 
 

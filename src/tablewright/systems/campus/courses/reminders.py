@@ -4,7 +4,8 @@ Both are tasks, so that a course of any size is told without a long transaction.
 by a receipt written with the notification; who has submitted, or is excused, is not reminded.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,8 +13,8 @@ from zoneinfo import ZoneInfo
 from tablewright.design import Write
 from tablewright.kit.tasks import Finished
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.course_model import Assignment, Enrolment
-from tablewright.systems.campus.courses.dates import Dates, dates_for
+from tablewright.systems.campus.course_model import Assignment, Enrolment, Override, Team
+from tablewright.systems.campus.courses.dates import Dates, dates_for, dates_for_team
 from tablewright.systems.campus.courses.teams import Teams
 from tablewright.systems.campus.model import Task, User
 from tablewright.systems.campus.people.notifications import Kind, Notifier
@@ -86,17 +87,27 @@ class Reminders:
         for each in self._repository.db.all(d.enrolments_of_course(course_id=assignment.course_id)):
             user = self._repository.db.one(d.user_by_id(each.user_id)) if each.role == "student" else None
             if user is not None and user.status == "active":
-                team = self._team_id(assignment, each)
-                yield each, user, dates_for(assignment, overrides, each.user_id, each.section, team)
+                yield each, user, self._dates(assignment, overrides, each)
 
-    def _team_id(self, assignment: Assignment, enrolment: Enrolment) -> str | None:
+    def _dates(self, assignment: Assignment, overrides: Sequence[Override], student: Enrolment) -> Dates:
+        """The dates of the student's team, else of the student; excused is also who is excused alone."""
+        team = self._team(assignment, student)
+        if team is None:
+            return dates_for(assignment, overrides, student.user_id, student.section)
+        members = self._teams.members(team)
+        ids, sections = [each.user_id for each in members], [each.section for each in members]
+        own = dates_for(assignment, overrides, student.user_id, student.section, team.team_id)
+        dates = dates_for_team(assignment, overrides, team.team_id, ids, sections)
+        return replace(dates, excused=own.excused)
+
+    def _team(self, assignment: Assignment, student: Enrolment) -> Team | None:
         if assignment.group_set_id is None:
             return None
-        team = self._teams.team_of(assignment.course_id, assignment.group_set_id, enrolment.user_id)
-        return team.team_id if team is not None else None
+        return self._teams.team_of(assignment.course_id, assignment.group_set_id, student.user_id)
 
     def _has_submitted(self, assignment: Assignment, enrolment: Enrolment) -> bool:
-        owner = self._team_id(assignment, enrolment) or enrolment.user_id
+        team = self._team(assignment, enrolment)
+        owner = team.team_id if team is not None else enrolment.user_id
         attempts = self._repository.db.one(d.attempts.get(assignment.assignment_id, owner), consistent=True)
         return attempts is not None and attempts.attempts > 0
 

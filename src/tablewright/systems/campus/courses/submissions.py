@@ -97,12 +97,13 @@ class Submissions:
         return d.submissions_by_status(status=status)
 
     def of_student(self, seat: Seat, assignment: Assignment) -> list[Submission]:
-        """A student's own submissions, or the team's, by number."""
+        """A student's own submissions, or those of the team that the student was part of, by number (CC-X19)."""
         try:
             owner = self._owners.of(assignment, self._owners.student(seat))
         except Conflict:  # without a team there are none
             return []
-        return self._owners.submissions(assignment.assignment_id, owner.owner_id)
+        rows = self._owners.submissions(assignment.assignment_id, owner.owner_id)
+        return [each for each in rows if is_author(each, seat.user.user_id)]
 
     def next_attempt(self, seat: Seat, assignment: Assignment, on_behalf_of: str | None = None) -> int:
         """The number that the next attempt of a student or their team will have."""
@@ -288,6 +289,8 @@ class Submissions:
         before = self._owners.last(assignment, owner.owner_id, attempts)
         if owner.team is None or before is None or request.attempt != attempts:
             raise Changed()
+        if not is_author(before, owner.student.user_id):  # joined the team since: a new attempt is needed
+            raise Changed()
         if before.status != "submitted" or before.marking_state != "not marked":
             words = f"Attempt {attempts} is being marked already. Reload the page and make a new one."
             raise Conflict("ALREADY_MARKED", words)
@@ -425,6 +428,11 @@ def same_members(owner: Owner) -> list[Write[Any]]:
     return [
         d.teams.check(team.course_id, team.group_set_id, team.team_id).when(lambda t: t.version == version)
     ]
+
+
+def is_author(submission: Submission, user_id: str) -> bool:
+    """Whether it is this student's, or the student was in the team when it was made (CC-X19)."""
+    return user_id == submission.student_id or user_id in submission.member_ids
 
 
 def other_members(submission: Submission) -> list[str]:

@@ -7,7 +7,7 @@ Elsewhere: the arithmetic (totals.py), whether a grade is visible (release.py).
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -23,7 +23,7 @@ from tablewright.systems.campus.course_model import (
     Override,
     Submission,
 )
-from tablewright.systems.campus.courses.dates import dates_for
+from tablewright.systems.campus.courses.dates import Dates, dates_for, dates_for_team
 from tablewright.systems.campus.courses.lateness import is_late, missing
 from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.errors import Changed
@@ -48,12 +48,13 @@ MOST_GROUPS, MOST_LETTERS = 30, 20
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """An assignment with its submissions by student, its overrides and the teams of its group set."""
+    """An assignment with its submissions by student, its overrides, and the teams of its group set with their dates."""
 
     assignment: Assignment
     submissions: Mapping[str, Sequence[Submission]]
     overrides: Sequence[Override]
     teams: Mapping[str, str]
+    team_dates: Mapping[str, Dates]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,10 @@ class Gradebook:
         for row in rows:
             for student in students_of(row) if row.withdrawn_at is None else ():
                 by_student[student].append(row)
-        return Column(assignment, by_student, self._repository.overrides_of(id), self._teams(assignment))
+        overrides, teams = self._repository.overrides_of(id), self._teams(assignment)
+        return Column(
+            assignment, by_student, overrides, teams, self._team_dates(assignment, overrides, teams)
+        )
 
     def _teams(self, assignment: Assignment) -> dict[str, str]:
         if assignment.group_set_id is None:
@@ -198,6 +202,22 @@ class Gradebook:
             course_id=assignment.course_id, group_set_id=assignment.group_set_id
         )
         return {each.user_id: each.team_id for each in self._repository.db.all(query)}
+
+    def _team_dates(
+        self, assignment: Assignment, overrides: Sequence[Override], teams: Mapping[str, str]
+    ) -> dict[str, Dates]:
+        """By team, as for its submission: an extension of one member is one for all."""
+        sections: dict[str, str | None] = {}
+        if teams and any(each.audience == "section" for each in overrides):
+            people = self._repository.db.all(d.enrolments_of_course(course_id=assignment.course_id))
+            sections = {each.user_id: each.section for each in people}
+        members: dict[str, list[str]] = defaultdict(list)
+        for user_id, team_id in teams.items():
+            members[team_id].append(user_id)
+        return {
+            team_id: dates_for_team(assignment, overrides, team_id, ids, [sections.get(id) for id in ids])
+            for team_id, ids in members.items()
+        }
 
     def _row(
         self,
@@ -235,8 +255,7 @@ def _result(column: Column, student: Enrolment, now: datetime, *, own: bool) -> 
     known = column.submissions.get(student.user_id, ())
     found = [row for row in known if handed_in(row) or _is_seen(assignment, row, now, own=own)]
     rows = sorted(found, key=lambda row: (row.submitted_at, row.submission_number), reverse=True)
-    team_id = column.teams.get(student.user_id)
-    dates = dates_for(assignment, column.overrides, student.user_id, student.section, team_id)
+    dates = _dates(column, student)
     marked = next((row for row in rows if _is_seen(assignment, row, now, own=own)), None)
     newest = rows[0] if rows else None
     score, points = None, _points(assignment)
@@ -259,6 +278,13 @@ def _result(column: Column, student: Enrolment, now: datetime, *, own: bool) -> 
     if shown is not None and not own and assignment.anonymous and not visible(assignment, shown, now):
         return result, None
     return result, shown.submission_id if shown is not None else None
+
+
+def _dates(column: Column, student: Enrolment) -> Dates:
+    """The dates of the student's team, else of the student; excused is also who is excused alone."""
+    team_id = column.teams.get(student.user_id)
+    own = dates_for(column.assignment, column.overrides, student.user_id, student.section, team_id)
+    return own if team_id is None else replace(column.team_dates[team_id], excused=own.excused)
 
 
 def _is_seen(assignment: Assignment, row: Submission, now: datetime, *, own: bool) -> bool:

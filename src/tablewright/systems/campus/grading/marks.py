@@ -165,14 +165,20 @@ class Marks:
     def return_to_student(
         self, assignment: Assignment, submission: Submission, actor: Actor, expected: int | None = None
     ) -> Submission:
-        """Make a published grade visible to its students now (CC-43); again changes nothing."""
+        """Make a published grade visible to its students now (CC-43); again changes nothing.
+
+        ANONYMOUS before the release of an anonymous assignment: a grade alone would tell its markers whose it is.
+        """
         if submission.status == "returned":
             return submission
         if submission.status != "graded":
             raise Conflict("NOT_GRADED", "Save a grade before you release it.")
+        now = self._repository.now()
+        if assignment.anonymous and not is_released(assignment, now):
+            words = "This assignment is marked anonymously. Release all of its grades at once."
+            raise Refused("ANONYMOUS", words)
         if expected is not None and submission.version != expected:
             raise Changed
-        now = self._repository.now()
         after = submission.model_copy(
             update={"status": "returned", "marking_state": "released", "returned_at": now}
         )
@@ -180,7 +186,11 @@ class Marks:
         audit = self._repository.audit(
             _subject(submission), "returned to student", actor, submission, write.item
         )
-        self._repository.write("SUBMISSION", write, audit, *self._notices.released(assignment, after))
+        seen = assignment.version
+        same = d.assignments.check(assignment.course_id, assignment.assignment_id).when(
+            lambda it: it.version == seen
+        )
+        self._repository.write("SUBMISSION", write, same, audit, *self._notices.released(assignment, after))
         assert write.item is not None
         return write.item
 

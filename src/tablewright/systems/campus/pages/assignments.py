@@ -24,6 +24,7 @@ from tablewright.systems.campus.course_model import Assignment, Audience, Overri
 from tablewright.systems.campus.courses.dates import dates_of
 from tablewright.systems.campus.courses.eligibility import Eligibility, eligibility_of
 from tablewright.systems.campus.courses.seats import AssignmentSeat, Seat
+from tablewright.systems.campus.courses.submissions import is_author
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.files.type_words import kinds_of
 from tablewright.systems.campus.grading.release import visible
@@ -114,8 +115,10 @@ def _hand_grade(
     if eligibility is None or eligibility.owner_id is None:
         return None
     row = campus.hand_grades.of_owner(assignment, eligibility.owner_id)
-    is_visible = row is not None and visible(assignment, row, campus.repository.now())
-    return seen(campus, seat, assignment, row) if row is not None and is_visible else None
+    if row is None or not is_author(row, seat.user.user_id):
+        return None
+    is_visible = visible(assignment, row, campus.repository.now())
+    return seen(campus, seat, assignment, row) if is_visible else None
 
 
 def _type_words(assignment: Assignment) -> str:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.pages.forms import Asked, Form, FormWrong, Posted
-from tablewright.systems.campus.access import StaffSeat, StaffSubmission
+from tablewright.systems.campus.access import InstructorSubmission, StaffSeat, StaffSubmission
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.courses.seats import AssignmentSeat, SubmissionSeat
@@ -139,7 +139,7 @@ def _add_marking(router: APIRouter, pages: CampusPages) -> None:
         return pages.console.go(to, words)
 
     @router.post("/submissions/{submission_id}/return")
-    def return_to_student(found: StaffSubmission) -> Response:
+    def return_to_student(found: InstructorSubmission) -> Response:
         to = mark_path(found.submission.submission_id)
         try:
             marks.return_to_student(found.assignment, found.submission, found.seat.actor)

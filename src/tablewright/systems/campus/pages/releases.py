@@ -9,7 +9,12 @@ from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.pages.forms import Form, Posted
-from tablewright.systems.campus.access import InstructorAssignment, StaffAssignment, StaffSubmission
+from tablewright.systems.campus.access import (
+    InstructorAssignment,
+    InstructorSubmission,
+    StaffAssignment,
+    StaffSubmission,
+)
 from tablewright.systems.campus.api.worksheets import uploaded, worksheet_csv, worksheet_zip
 from tablewright.systems.campus.courses.seats import AssignmentSeat
 from tablewright.systems.campus.errors import TooLarge
@@ -168,7 +173,7 @@ def _add_allocation(router: APIRouter, pages: CampusPages) -> None:
         return pages.console.go(grading_path(found.assignment.assignment_id), words)
 
     @router.post("/submissions/{submission_id}/grader")
-    def set_grader(found: StaffSubmission, form: Posted) -> Response:
+    def set_grader(found: InstructorSubmission, form: Posted) -> Response:
         to = f"{grading_path(found.assignment.assignment_id)}#submissions"
         first, second = (form.get(name) or None for name in ("graderId", "secondGraderId"))
         try:
