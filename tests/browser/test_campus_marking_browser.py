@@ -1,11 +1,12 @@
 """Marking in a real browser: pins on images and PDF pages, own points, grades by hand, and files that bring grades."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.browser.conftest import Keep, Open
+from tests.browser.conftest import Keep, Open, Served
 from tests.browser.looks import looked_at
 from tests.browser.test_campus_grading_browser import (
     BRANDT,
@@ -105,6 +106,7 @@ def test_pins_on_an_image_and_on_a_page_of_a_pdf_stay_in_their_place_and_are_rea
     tessa.get_by_label(re.compile("^Grade of")).fill("8")
     tessa.get_by_role("button", name="Save grade").click()
     brandt.goto(f"{HOME}/assignments/{assignment_id}/grading")
+    brandt.get_by_text("Release all grades…").click()
     brandt.get_by_role("button", name="Release all grades now").click()
     # On a phone, at other widths, the places are the same.
     for width in (1280, 390):
@@ -161,6 +163,7 @@ def test_a_student_without_a_submission_gets_a_grade_by_hand(open_page: Open) ->
     assert noor.get_by_text("without a submission").count() == 0
     brandt.goto(grading)
     assert "no submission" in brandt.get_by_role("row", name=re.compile("Noor")).inner_text()
+    brandt.get_by_text("Release all grades…").click()
     brandt.get_by_role("button", name="Release all grades now").click()
     noor.goto(f"{course_of(noor)}/grades")
     noor.get_by_role("link", name=title).click()
@@ -211,3 +214,94 @@ def test_a_worksheet_comes_back_from_the_computer(open_page: Open, tmp_path: Pat
     report = tessa.get_by_role("table", name="Report of the import").inner_text()
     assert "Lin Zhao" in report
     assert "refused" not in report
+
+
+@pytest.fixture
+def tessa(browser: Any, served: Served) -> Iterator[Any]:
+    """Tessa's browser. It is not held to a quiet console: chromium notes there that a page was refused."""
+    with browser.new_context(base_url=served.url) as context:
+        page = context.new_page()
+        page.goto("/sign-in")
+        page.locator(f'.people button[value="{TESSA}"]').click()
+        yield page
+
+
+def test_what_is_typed_and_not_saved_outlives_a_comment_and_a_key_asks_before_it_leaves(
+    open_page: Open, tessa: Any
+) -> None:
+    brandt, omar, noor = (open_page(each) for each in (BRANDT, OMAR, NOOR))
+    assignment_id = new_assignment(brandt, course_of(brandt), "Kept work")
+    made = []
+    for student in (omar, noor):
+        student.goto(HOME)
+        parts = {"parts": [{"kind": "text", "text": "One line.\nAnother line."}]}
+        made.append(
+            asked(student, "POST", f"/assignments/{assignment_id}/submissions", parts)["submissionId"]
+        )
+    mark = f"{HOME}/submissions/{made[0]}/mark"
+    score, feedback = tessa.get_by_label(re.compile("^Grade of")), tessa.get_by_label("Feedback")
+    note = tessa.locator(".marking-form").get_by_role("alert")
+    dialogs: list[str] = []
+
+    def answer(dialog: Any) -> None:
+        dialogs.append(dialog.type)
+        dialog.dismiss()
+
+    errors: list[str] = []
+    tessa.on("pageerror", lambda error: errors.append(str(error)))
+    tessa.on("dialog", answer)
+    tessa.goto(mark)
+    score.fill("7,5")
+    feedback.fill("Half of a long feedback")
+
+    # A comment comes back to the page, and asks nothing: what was typed is there.
+    tessa.locator(".doc").get_by_text("Add a comment").click()
+    tessa.get_by_label("Comment", exact=True).fill("Why?")
+    with tessa.expect_navigation():
+        tessa.get_by_role("button", name="Add comment").click()
+    assert tessa.locator(".note-text").inner_text() == "Why?"
+    assert (score.input_value(), feedback.input_value()) == ("7,5", "Half of a long feedback")
+    assert "What you typed here is not saved yet." in note.inner_text()
+    assert dialogs == []
+
+    # A key says what is not saved and stays; the browser asks before a link is followed.
+    key = "j" if tessa.locator('[data-key="j"]').count() else "k"
+    tessa.locator("h1").click()
+    tessa.keyboard.press(key)
+    assert f"Press {key} again to leave it" in note.inner_text()
+    assert tessa.url.split("#")[0].endswith(mark)
+    tessa.locator(f'[data-key="{key}"]').click(no_wait_after=True)
+    tessa.wait_for_function("() => true")
+    assert dialogs == ["beforeunload"]
+    assert tessa.url.split("#")[0].endswith(mark)
+    tessa.locator("h1").click()
+    tessa.keyboard.press(key)
+    with tessa.expect_navigation():
+        tessa.keyboard.press(key)
+    assert not tessa.url.split("#")[0].endswith(mark)
+    assert feedback.input_value() == "", "of another submission"
+
+    # Back on the page it is there still; a refusal keeps it; once it is saved it is the saved mark that is shown.
+    tessa.goto(mark)
+    assert feedback.input_value() == "Half of a long feedback"
+    score.fill("seven")
+    with tessa.expect_navigation():
+        tessa.get_by_role("button", name="Save draft").click()
+    assert (score.input_value(), feedback.input_value()) == ("seven", "Half of a long feedback")
+    score.fill("7,5")
+    with tessa.expect_navigation():
+        tessa.get_by_role("button", name="Save draft").click()
+    assert tessa.get_by_text("Draft saved.").is_visible()
+    assert (score.input_value(), note.count()) == ("7.5", 0)
+    assert not [each for each in tessa.evaluate("() => Object.keys(sessionStorage)") if "/mark" in each]
+
+    # What is not wanted is discarded.
+    feedback.fill("No.")
+    tessa.locator(".doc").get_by_text("Add a comment").click()
+    tessa.get_by_label("Comment", exact=True).fill("And why?")
+    with tessa.expect_navigation():
+        tessa.get_by_role("button", name="Add comment").click()
+    with tessa.expect_navigation():
+        note.get_by_role("button", name="Discard it").click()
+    assert (feedback.input_value(), note.count()) == ("Half of a long feedback", 0)
+    assert (dialogs, errors) == (["beforeunload"], [])

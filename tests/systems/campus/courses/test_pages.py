@@ -90,6 +90,19 @@ def _form(page: httpx.Response, action: str) -> dict[str, str | list[str]]:
     return next(form.values for form in forms_of(page) if form.action.endswith(action))
 
 
+def _team_assignment(campus: Campus, teacher: User, course_id: str) -> str:
+    """The path of a published assignment for teams."""
+    seat = seat_of(campus, teacher, course_id)
+    group_set = campus.teams.sets(course_id)[0]
+    fields = {
+        "title": "Together", "description": "", "due_date": campus.repository.now() + timedelta(days=7),
+        "max_file_size": 1000, "allowed_file_types": [], "group_set_id": group_set.group_set_id,
+    }  # fmt: skip
+    made = campus.assignments.create(seat, fields)
+    campus.assignments.publish(seat, made.assignment_id)
+    return f"{HOME}/assignments/{made.assignment_id}"
+
+
 # --- who may see what ---
 
 
@@ -261,20 +274,62 @@ def test_parts_are_collected_submitted_with_the_statement_and_have_a_receipt(
     assert campus.assignments.count(assignment.assignment_id) == 0
 
 
+def test_submit_takes_what_is_typed_and_was_not_added_and_a_refusal_keeps_it(
+    enter: Enter, campus: Campus, assignment: Assignment
+) -> None:
+    lin, path = enter(LIN), f"{HOME}/assignments/{assignment.assignment_id}"
+    typed = {"text": "All my work.", "url": "https://example.edu/plan"}
+    for before in ([], ["An added part."]):  # with nothing added yet, and after a part
+        for text in before:
+            lin.post(f"{path}/submit/parts", data={"version": "0", "text": text})
+        form = _form(lin.get(f"{path}/submit"), "/submit") | typed
+        refused = lin.post(f"{path}/submit", data=form)
+        assert refused.status_code == 422
+        kept = _form(refused, "/submit")
+        assert {name: kept[name] for name in typed} == typed
+        wrong = lin.post(f"{path}/submit", data=kept | {"agreed": "on", "url": "http://insecure.example"})
+        assert "Enter an address that begins with https://." in words_of(wrong)
+        receipt = lin.post(f"{path}/submit", data=kept | {"agreed": "on"})
+        again = lin.post(f"{path}/submit", data=kept | {"agreed": "on"})  # the same form twice
+        assert again.url == receipt.url
+        made = campus.repository.submission(receipt.url.path.split("/")[-2])
+        assert [part.text or part.url for part in made.parts] == [*before, *typed.values()]
+    assert campus.assignments.count(assignment.assignment_id) == 2
+
+
+def test_what_is_typed_stays_in_a_draft_that_is_kept(enter: Enter, assignment: Assignment) -> None:
+    lin, path = enter(LIN), f"{HOME}/assignments/{assignment.assignment_id}"
+    typed = {"version": "0", "do": "keep", "text": "Half of it.", "comments": "Not done yet."}
+    kept = lin.post(f"{path}/submit/parts", data=typed)
+    assert (kept.url.path, "Kept as a draft." in words_of(kept)) == (path, True)
+    page = lin.get(f"{path}/submit")
+    assert "Half of it." in words_of(page)
+    form = _form(page, "/submit")
+    assert (form["comments"], form["text"]) == ("Not done yet.", "")
+    nothing = lin.post(f"{path}/submit/parts", data=form | {"do": "keep"})
+    assert nothing.url.path == path
+
+
+def test_a_text_that_was_not_added_joins_the_attempt_that_a_teammate_made_in_between(
+    enter: Enter, campus: Campus, teacher: User, course_id: str
+) -> None:
+    path = _team_assignment(campus, teacher, course_id)
+    lin, omar = enter(LIN), enter(OMAR)
+    lin.post(f"{path}/submit/parts", data={"version": "0", "text": "Lin's half"})
+    seen = _form(omar.get(f"{path}/submit"), "/submit")
+    one = lin.post(f"{path}/submit", data=_form(lin.get(f"{path}/submit"), "/submit"))
+    other = omar.post(f"{path}/submit", data=seen | {"text": "Omar's half"})
+    assert one.url == other.url
+    made = campus.repository.submission(one.url.path.split("/")[-2])
+    assert [part.text for part in made.parts] == ["Lin's half", "Omar's half"]
+
+
 def test_a_part_that_a_teammate_added_is_seen_before_ones_own_is(
     enter: Enter, campus: Campus, teacher: User, course_id: str
 ) -> None:
-    seat = seat_of(campus, teacher, course_id)
-    group_set = campus.teams.sets(course_id)[0]
-    fields = {
-        "title": "Together", "description": "", "due_date": campus.repository.now() + timedelta(days=7),
-        "max_file_size": 1000, "allowed_file_types": [], "group_set_id": group_set.group_set_id,
-    }  # fmt: skip
-    made = campus.assignments.create(seat, fields)
-    campus.assignments.publish(seat, made.assignment_id)
-    path = f"{HOME}/assignments/{made.assignment_id}"
+    path = _team_assignment(campus, teacher, course_id)
     lin, omar = enter(LIN), enter(OMAR)
-    seen = _form(omar.get(f"{path}/submit"), "/parts")
+    seen = _form(omar.get(f"{path}/submit"), "/submit")
     lin.post(f"{path}/submit/parts", data={"version": "0", "text": "Lin's half"})
     conflict = omar.post(f"{path}/submit/parts", data=seen | {"text": "Omar's half"})
     assert conflict.status_code == 409
@@ -282,14 +337,14 @@ def test_a_part_that_a_teammate_added_is_seen_before_ones_own_is(
     assert "A part was added or removed after you opened this page." in words
     assert "Lin's half" in words
     assert "Omar's half" in words
-    both = omar.post(f"{path}/submit/parts", data=_form(conflict, "/parts"))
+    both = omar.post(f"{path}/submit/parts", data=_form(conflict, "/submit"))
     assert "added by Lin Zhao" in words_of(both)
     assert "added by Omar Haddad" in words_of(both)
     submit = _form(both, "/submit")
     one = omar.post(f"{path}/submit", data=submit)
     other = lin.post(f"{path}/submit", data=submit | {"key": "another-key-of-lin"})
     assert one.url == other.url
-    assert campus.assignments.count(made.assignment_id) == 1
+    assert campus.assignments.count(path.rpartition("/")[2]) == 1
 
 
 def test_a_teacher_hands_in_what_a_student_sent_by_mail(

@@ -5,6 +5,7 @@ Who may see what; what is typed is never lost; names are shown, never run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -203,6 +204,30 @@ def test_an_admin_decides_about_an_infected_version_on_the_page(
     assert "thesis.txt, version 2" in words_of(page.get(path))
     decide = f"{path}/{file.file_id}/versions/2"
     assert page.post(f"{decide}/guess", data={}).status_code == 404
-    page.post(f"{decide}/discard", data={})
+    refused = page.post(f"{decide}/discard", data={"reason": " "})
+    assert (refused.status_code, "thesis.txt, version 2" in words_of(refused)) == (422, True)
+    page.post(f"{decide}/discard", data={"reason": "a real virus"})
     assert "thesis.txt" not in words_of(page.get(path))
     assert campus.versions.one(file, 2).virus_scan_status == "infected"
+
+
+def test_an_infected_file_is_freed_or_deleted_only_with_a_reason_that_was_typed(
+    campus: Campus, enter: Enter
+) -> None:
+    page, path = enter(ADMIN), "/console/campus/admin/quarantine"
+    (file,) = campus.scans.quarantine()
+    shown = page.get(path).text
+    for decision in ("release", "discard"):
+        assert re.search(
+            rf'action="{path}/{file.file_id}/{decision}"[^\n]*name="reason"[^>]* required', shown
+        )
+        refused = page.post(f"{path}/{file.file_id}/{decision}", data={})
+        assert refused.status_code == 422
+        assert "Say why: it is kept in the history." in words_of(refused)
+        assert campus.repository.file(file.file_id) == file
+    freed = page.post(f"{path}/{file.file_id}/release", data={"reason": "a sample of the lecture"})
+    assert "The file is available again." in words_of(freed)
+    assert campus.scans.quarantine() == []
+    assert "a sample of the lecture" in [
+        each.reason for each in campus.repository.db.all(campus.repository.history(f"file:{file.file_id}"))
+    ]

@@ -434,6 +434,13 @@ def test_graders_are_allocated_and_a_release_is_set_and_withdrawn(
     values = next(form.values for form in forms_of(brandt.get(path)) if form.values.get("method") == "evenly")
     assert "2 submissions allocated." in words_of(brandt.post(f"{path}/allocate", data=values))
     assert submission_of(campus, essay).grader_id is not None
+    closed = (
+        brandt.get(path)
+        .text.partition("<summary>Release all grades…</summary>")[2]
+        .partition("</details>")[0]
+    )
+    for words in ("This cannot be undone.", "2 of 2 submissions not marked yet.", f'action="{path}/release"'):
+        assert words in closed, "the button is behind what it does"
     page = brandt.post(f"{path}/release", data={"releaseAt": "tomorrow"})
     assert "Enter a date and a time." in words_of(page)
     brandt.post(f"{path}/release", data={"releaseAt": "2027-01-01T12:00"})

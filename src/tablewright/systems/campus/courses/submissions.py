@@ -47,12 +47,13 @@ _ATTEMPTS = 40
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request to submit. `parts` are made already; None takes those of the draft at version `draft`."""
+    """A request to submit. `parts` are made already; None takes those of the draft at version `draft`, and `more`."""
 
     seat: Seat
     on_behalf: bool
     parts: Sequence[Part] | None
     draft: int | None
+    more: Sequence[Part]
     comments: str | None
     attempt: int | None
     statement: str | None
@@ -143,19 +144,22 @@ class Submissions:
         *,
         parts: Sequence[NewPart] | None = None,
         draft: int | None = None,
+        more: Sequence[NewPart] = (),
         key: str | None = None,
         attempt: int | None = None,
         on_behalf_of: str | None = None,
         agreed: bool | None = None,
         comments: str | None = None,
     ) -> Submission:
-        """Submit parts, or the draft at the version that was seen; with `key`, repetitions return the same submission.
+        """Submit parts, or the draft at the version that was seen with `more` parts after its own.
 
+        With `key`, repetitions return the same submission.
         `attempt` is the number that the caller expects to make; a team's must have it. DEADLINE_PASSED,
         SUBMISSION_LIMIT, STATEMENT_REQUIRED, VERSION_CONFLICT, and what is wrong with a part.
         """
         student = self._owners.student(seat, on_behalf_of)
-        contents = [part.content for part in parts] if parts is not None else [f"draft {draft}"]
+        contents = [] if parts is not None else [f"draft {draft}"]
+        contents += [part.content for part in (*(parts or ()), *more)]
         once = OnceRequest(
             f"submit:{digest(assignment.assignment_id, seat.user.user_id, key)}" if key else None,
             digest(student.user_id, *contents),
@@ -169,8 +173,9 @@ class Submissions:
         made = (
             [self._parts.part(seat.user, assignment, part) for part in parts] if parts is not None else None
         )
+        added = [self._parts.part(seat.user, assignment, part) for part in more]
         statement = _agreed(assignment, agreed, on_behalf=seat.is_staff)
-        request = _Request(seat, seat.is_staff, made, draft, comments, attempt, statement, key, once)
+        request = _Request(seat, seat.is_staff, made, draft, added, comments, attempt, statement, key, once)
         try:
             return self._repository.retried(
                 None,
@@ -233,10 +238,12 @@ class Submissions:
         if request.parts is not None:
             return request.parts, request.comments, []
         if draft is None:
-            raise Refused("NO_PARTS", "Add a file, a text or a link first.", "parts")
+            if not request.more:
+                raise Refused("NO_PARTS", "Add a file, a text or a link first.", "parts")
+            return request.more, request.comments, []
         if request.draft is not None and draft.version != request.draft:
             raise Changed()
-        return draft.parts, request.comments or draft.comments, [d.drafts.delete(draft)]
+        return [*draft.parts, *request.more], request.comments or draft.comments, [d.drafts.delete(draft)]
 
     def _create(
         self,
@@ -251,6 +258,8 @@ class Submissions:
         if attempts >= most:
             facts = {"attempts": attempts, "maxSubmissions": most}
             raise Conflict("SUBMISSION_LIMIT", f"You have used all {most} attempts.", facts=facts)
+        if request.more and request.draft and draft is None:
+            raise Changed()  # the draft that was seen is gone: never less than the caller saw
         parts, comments, ended = self._content(request, draft)
         refuse_count(parts)
         last = self._owners.last(assignment, owner.owner_id, attempts)
@@ -294,7 +303,7 @@ class Submissions:
         if before.status != "submitted" or before.marking_state != "not marked":
             words = f"Attempt {attempts} is being marked already. Reload the page and make a new one."
             raise Conflict("ALREADY_MARKED", words)
-        if request.parts is None and draft is None:
+        if request.parts is None and draft is None and not request.more:
             return before  # the teammate submitted the draft with these parts in it
         parts, comments, ended = self._content(request, draft)
         due = owner.dates.due

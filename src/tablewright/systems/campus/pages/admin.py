@@ -10,6 +10,7 @@ from tablewright.systems.campus.people.users import LARGEST_QUOTA
 
 _GIB = 1024**3
 USERS, QUARANTINE = f"{HOME}/admin/users", f"{HOME}/admin/quarantine"
+NO_REASON = "Nothing was changed. Say why: it is kept in the history."
 
 
 def admin_router(pages: CampusPages) -> APIRouter:
@@ -94,8 +95,7 @@ def admin_router(pages: CampusPages) -> APIRouter:
         campus.privacy.erase(user_id, admin)
         return pages.console.go(f"{USERS}/{user_id}", "The account is erased.")
 
-    @router.get("/admin/quarantine")
-    def quarantine(request: Request, admin: Admin) -> Response:
+    def review(request: Request, admin: Admin, error: str = "", status: int = 200) -> Response:
         files = campus.scans.quarantine()
         versions = [(campus.repository.file(one.file_id), one) for one in campus.scans.versions_in_review()]
         all_files = [*files, *(file for file, _ in versions)]
@@ -108,26 +108,38 @@ def admin_router(pages: CampusPages) -> APIRouter:
             files=files,
             versions=versions,
             owners=owners,
+            error=error,
+            status=status,
         )
 
+    @router.get("/admin/quarantine")
+    def quarantine(request: Request, admin: Admin) -> Response:
+        return review(request, admin)
+
     @router.post("/admin/quarantine/{file_id}/versions/{number}/{decision}")
-    def decide_version(file_id: str, number: int, decision: str, admin: Admin, form: Posted) -> Response:
-        reason = form.get("reason").strip()[:500] or "reviewed"
+    def decide_version(
+        request: Request, file_id: str, number: int, decision: str, admin: Admin, form: Posted
+    ) -> Response:
+        reason = form.get("reason").strip()[:500]
         if decision not in ("release", "discard"):
             raise NotFound("page")
+        if not reason:
+            return review(request, admin, NO_REASON, 422)
         is_clean = decision == "release"
         campus.scans.decide_version(admin, file_id, number, reason, is_clean=is_clean)
         words = "The version is available again." if is_clean else "The version stays locked."
         return pages.console.go(QUARANTINE, words)
 
     @router.post("/admin/quarantine/{file_id}/{decision}")
-    def decide(file_id: str, decision: str, admin: Admin, form: Posted) -> Response:
-        reason = form.get("reason").strip()[:500] or "reviewed"
+    def decide(request: Request, file_id: str, decision: str, admin: Admin, form: Posted) -> Response:
+        reason = form.get("reason").strip()[:500]
+        if decision not in ("release", "discard"):
+            raise NotFound("page")
+        if not reason:
+            return review(request, admin, NO_REASON, 422)
         if decision == "release":
             campus.scans.release(admin, file_id, reason)
             return pages.console.go(QUARANTINE, "The file is available again.")
-        if decision != "discard":
-            raise NotFound("page")
         campus.scans.discard(admin, file_id, reason)
         return pages.console.go(QUARANTINE, "The file is deleted.")
 

@@ -1,6 +1,7 @@
 """Submitting: the parts that are collected, the statement, the receipt; taking the last attempt back.
 
-Must hold: a form of a team's draft names the version it was shown with, so what a teammate added since is seen first.
+Must hold: a form of a team's draft names the version it was shown with, so what a teammate added since is seen first;
+each of its buttons takes all that was chosen or typed, so nothing is left out of a submission unseen.
 """
 
 from fastapi import APIRouter, Request, Response
@@ -88,6 +89,7 @@ def _add_submit(router: APIRouter, pages: CampusPages) -> None:
                 found.seat,
                 found.assignment,
                 draft=_number(form.get("version")),
+                more=_new_parts(form),
                 key=form.get("key") or None,
                 attempt=_number(form.get("attempt")),
                 agreed=form.is_ticked("agreed"),
@@ -179,16 +181,23 @@ def _add_parts(router: APIRouter, pages: CampusPages) -> None:
     @router.post("/assignments/{assignment_id}/submit/parts")
     def add(request: Request, found: OpenAssignment, form: Posted) -> Response:
         """Add files (those that are ticked), a text or a link; what was typed is kept if a teammate was faster."""
-        new = _new_parts(form)
+        new, keep = _new_parts(form), form.get("do") == "keep"
+        if not new and not keep:
+            wrong = form.wrong("text", "Choose a file, write a text or enter a link.")
+            return _page(pages, request, found, wrong, 422)
         version = _number(form.get("version"))
         try:
             for part in new:
                 version = drafts.add(found.seat, found.assignment, part, version).version
+            comments = form.get("comments").strip()
+            if "comments" in form.values and comments != (
+                drafts.mine(found.seat, found.assignment).comments or ""
+            ):
+                drafts.comment(found.seat, found.assignment, comments, version)
         except CallerError as mistake:
             return _page(pages, request, found, _refused(form, mistake), mistake.status)
-        if not new:
-            wrong = form.wrong("text", "Choose a file, write a text or enter a link.")
-            return _page(pages, request, found, wrong, 422)
+        if keep:
+            return pages.console.go(assignment_path(found.assignment.assignment_id), "Kept as a draft.")
         return pages.console.go(f"{submit_path(found.assignment.assignment_id)}#parts", "Added.")
 
     @router.post("/assignments/{assignment_id}/submit/parts/{part_id}/remove")

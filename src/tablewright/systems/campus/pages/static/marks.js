@@ -1,5 +1,5 @@
 // Marking: comments at their place in the document, keys for the next submission and for levels, the sum of the levels.
-// Everything here is also in the page without a script.
+// Everything here is also in the page without a script. What is typed and not saved outlives a reload, and is asked for.
 (function () {
   "use strict";
 
@@ -106,6 +106,7 @@
     levels[digit - 1].checked = true;
     forgetOwn(criteria[at]);
     sum();
+    keep();
     at = Math.min(at + 1, criteria.length - 1);
     show();
   }
@@ -116,11 +117,102 @@
   criteria.forEach(function (each, place) { each.addEventListener("focusin", function () { at = place; show(); }); });
   if (criteria.length) criteria[0].classList.add("is-here");
 
+  // --- what is not saved ---
+
+  // Kept in this tab for each submission and marker, with the version of the mark that it was typed over.
+  var name = "mark " + form.dataset.marker + " " + location.pathname, isLeaving = false, asked = "", note = null;
+  var fields = Array.from(form.elements).filter(function (each) { return each.name && each.type !== "submit"; });
+
+  function isChanged(each) {
+    if (each.type === "hidden") return false;
+    if (each.type === "radio") return each.checked !== each.defaultChecked;
+    if (each.options) {
+      var first = Array.from(each.options).filter(function (one) { return one.defaultSelected; })[0] || each.options[0];
+      return each.value !== first.value;
+    }
+    return each.value !== each.defaultValue;
+  }
+  function isUnsaved() { return "refused" in form.dataset || fields.some(isChanged); }
+
+  // A tab that may not store anything still asks before it is left.
+  function keep(isSent) {
+    asked = "";
+    try {
+      var values = fields.map(function (each) { return each.type === "radio" ? each.checked : each.value; });
+      var names = fields.map(function (each) { return each.type === "radio" ? each.name + "=" + each.value : each.name; });
+      var entry = { version: form.elements.version.value, isSent: isSent === true, names: names, values: values };
+      if (isUnsaved()) sessionStorage.setItem(name, JSON.stringify(entry));
+      else sessionStorage.removeItem(name);
+    } catch (error) { /* no storage */ }
+  }
+
+  function kept() {
+    try { return JSON.parse(sessionStorage.getItem(name)); } catch (error) { return null; }
+  }
+
+  // An entry that was sent is saved once the mark has another version; one that was refused is in the page already.
+  function putBack() {
+    var entry = kept();
+    if (entry && !("refused" in form.dataset) && !(entry.isSent && entry.version !== form.elements.version.value)) {
+      fields.forEach(function (each) {
+        var at = entry.names.indexOf(each.type === "radio" ? each.name + "=" + each.value : each.name);
+        if (at >= 0 && each.type === "radio") each.checked = entry.values[at];
+        else if (at >= 0) each.value = entry.values[at];
+      });
+      if (isUnsaved()) say("What you typed here is not saved yet.", "Discard it");
+    }
+    keep();
+    sum();
+  }
+
+  function say(sentence, discard) {
+    if (note) note.remove();
+    note = document.createElement("div");
+    note.className = "flash warn";
+    note.setAttribute("role", "alert");
+    var words = document.createElement("p");
+    words.textContent = sentence + " ";
+    note.append(words);
+    if (discard) {
+      var button = document.createElement("button");
+      button.type = "button";
+      button.className = "link-button";
+      button.textContent = discard;
+      button.addEventListener("click", function () { sessionStorage.removeItem(name); isLeaving = true; location.replace(location.pathname); });
+      words.append(button);
+    }
+    form.querySelector(".marking-buttons").before(note);
+    note.scrollIntoView({ block: "nearest" });
+  }
+
+  function hasText(area) { return area.value !== area.defaultValue; }
+
+  // The key is asked for twice where something would be left unsaved.
+  function leave(link, key) {
+    var comments = Array.from(document.querySelectorAll(".marking-left textarea"));
+    if (asked !== key && (isUnsaved() || comments.some(hasText))) {
+      say("Something on this page is not saved. Press " + key + " again to leave it, or s to save a draft of the mark.");
+      asked = key;
+      return;
+    }
+    isLeaving = true;
+    link.click();
+  }
+
+  putBack();
+  form.addEventListener("input", keep);
+  form.addEventListener("change", keep);
+  form.addEventListener("submit", function () { keep(true); });
+  // Adding or removing a comment comes back to this page.
+  document.addEventListener("submit", function (event) { if (event.target.closest(".marking")) isLeaving = true; });
+  addEventListener("pageshow", function (event) { if (event.persisted) isLeaving = false; });
+  addEventListener("beforeunload", function (event) { if (!isLeaving && isUnsaved()) event.preventDefault(); });
+
   document.addEventListener("keydown", function (event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest("input:not([type=radio]):not([type=checkbox]), textarea, select")) return;
     var link = document.querySelector('[data-key="' + event.key + '"]');
-    if (link) { event.preventDefault(); link.click(); return; }
+    if (link) { event.preventDefault(); leave(link, event.key); return; }
     if (event.key === "s") { event.preventDefault(); form.querySelector('[value="draft"]').click(); return; }
     if (/^[1-9]$/.test(event.key)) { event.preventDefault(); choose(Number(event.key)); }
   });

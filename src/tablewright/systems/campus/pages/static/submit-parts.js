@@ -15,7 +15,7 @@ if (form && list) {
       Object.assign(field, { type: "hidden", name: "fileId", value: row.dataset.file });
       form.append(field);
     }
-    setTimeout(() => form.submit(), 100);
+    setTimeout(() => form.requestSubmit(form.querySelector("[data-add]")), 100);
   };
   new MutationObserver(send).observe(list, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-file", "data-state"] });
 }
