@@ -121,7 +121,7 @@ def seen(campus: Campus, seat: Seat, assignment: Assignment, submission: Submiss
 def receipt_of(campus: Campus, seat: Seat, assignment: Assignment, submission: Submission) -> Receipt:
     shown = seen(campus, seat, assignment, submission)
     if not handed_in(submission):
-        raise NotFound("receipt", "Nothing was handed in, so there is no receipt.")
+        raise NotFound("receipt", "This grade was given without a submission, which has no receipt.")
     parts = [
         ReceiptPart(kind=part.kind, filename=part.filename, file_size=part.file_size, checksum=part.checksum)
         for part in shown.parts

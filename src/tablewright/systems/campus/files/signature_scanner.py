@@ -31,8 +31,9 @@ EICAR_NAME = "Eicar-Test-Signature"
 _ENTRY = b"PK\x01\x02"
 _CHUNK = 256 * 1024
 _ENCRYPTED = 0x1
-# For damaged bytes bz2 raises OSError, ValueError and EOFError; zlib and lzma have errors of their own.
-_DAMAGED = (
+# What reading a damaged zip raises: bz2 OSError, ValueError and EOFError, zlib and lzma errors of their own, zipfile
+# NotImplementedError for a compression that it does not know, RuntimeError for one that is encrypted.
+DAMAGED_ZIP = (
     BadZipFile,
     NotImplementedError,
     EOFError,
@@ -139,7 +140,7 @@ class SignatureScanner:
                     if isinstance(one, Infected):
                         return one
                     verdict = verdict if isinstance(one, Clean) else one
-        except _DAMAGED:
+        except DAMAGED_ZIP:
             return UNREADABLE
         return verdict
 

@@ -6,15 +6,14 @@ an archive can lie.
 """
 
 import io
-import lzma
 import re
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from tablewright.edge.errors import BadRequest
 from tablewright.systems.campus.errors import TooLarge
+from tablewright.systems.campus.files.signature_scanner import DAMAGED_ZIP
 
 MOST_ENTRIES = 5_000
 MOST_BYTES = 64 * 1024 * 1024
@@ -75,16 +74,7 @@ def entries_of(content: bytes, wanted: Callable[[str], bool], most: int = MOST_B
                 raise TooLarge("ZIP_TOO_LARGE", f"This zip file has more than {MOST_ENTRIES} files.", "file")
             _refuse_unusable(infos)
             return _read(archive, [each for each in infos if wanted(each.filename)], most)
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        lzma.LZMAError,
-        OSError,
-        NotImplementedError,
-        EOFError,
-        RuntimeError,
-        ValueError,
-    ):
+    except DAMAGED_ZIP:
         raise BadRequest("INVALID_ZIP", "This is not a zip file that can be read.", "file") from None
 
 
