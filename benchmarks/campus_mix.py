@@ -19,10 +19,10 @@ from tablewright import Engine
 from tablewright.client import embedded
 from tablewright.edge import Principal
 from tablewright.mapping import Db
-from tablewright.systems.campus.access import seat_of
+from tablewright.systems.campus.access import member_of
 from tablewright.systems.campus.campus import Campus, open_campus
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.parts import NewPart
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.design import CAMPUS
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.sharing.addressees import RecipientName
@@ -70,8 +70,8 @@ Request = Callable[[int], object]
 
 def _requests(campus: Campus) -> dict[str, tuple[Request, Request]]:
     """What reads and what writes each table."""
-    staff, seats = _class(campus)
-    users = [seat.user for seat in seats]
+    staff, members = _class(campus)
+    users = [member.user for member in members]
     files = [
         campus.uploads.store_whole(user, f"notes {number}.txt", [b"notes\n"], 6)
         for user in users
@@ -79,8 +79,8 @@ def _requests(campus: Campus) -> dict[str, tuple[Request, Request]]:
     ]
     assignment = campus.assignments.of(staff)[0]
 
-    def user(number: int) -> Seat:
-        return seats[number % STUDENTS]
+    def user(number: int) -> CourseMember:
+        return members[number % STUDENTS]
 
     def share(number: int) -> object:
         file = files[number % len(files)]
@@ -116,22 +116,22 @@ def _requests(campus: Campus) -> dict[str, tuple[Request, Request]]:
     }
 
 
-def _class(campus: Campus) -> tuple[Seat, list[Seat]]:
+def _class(campus: Campus) -> tuple[CourseMember, list[CourseMember]]:
     teacher = campus.users.entered(Principal("teacher", frozenset(("instructor",)), email="t@campus.example"))
     now = campus.repository.now()
     end = now + timedelta(days=100)
     campus.courses.create(
         teacher, {"course_id": COURSE, "name": "Mix", "semester": "2030", "semester_end": end}
     )
-    staff = seat_of(campus, teacher, COURSE)
+    staff = member_of(campus, teacher, COURSE)
     fields = {
         "title": "Every week", "description": "", "due_date": now + timedelta(days=1), "max_file_size": 10**6,
         "allowed_file_types": [], "max_submissions": 50,
     }  # fmt: skip
     campus.assignments.publish(staff, campus.assignments.create(staff, fields).assignment_id)
-    seats = []
+    members = []
     for number in range(STUDENTS):
         user = campus.users.entered(Principal(f"student-{number}", email=f"s{number}@campus.example"))
         campus.courses.place(staff, user, "student", None)
-        seats.append(seat_of(campus, user, COURSE))
-    return staff, seats
+        members.append(member_of(campus, user, COURSE))
+    return staff, members

@@ -20,11 +20,11 @@ from tablewright.client import embedded
 from tablewright.edge import Principal
 from tablewright.edge.errors import Conflict
 from tablewright.mapping import Db
-from tablewright.systems.campus.access import seat_of
+from tablewright.systems.campus.access import member_of
 from tablewright.systems.campus.campus import Campus, open_campus
 from tablewright.systems.campus.course_model import Assignment
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.parts import NewPart
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.design import CAMPUS
 
 STUDENTS, EACH, THIRD = 1000, 2, 10  # every tenth student tries once more
@@ -44,14 +44,14 @@ def rush_part(directory: Path, durability: str, seconds: float = 60.0) -> Part:
         consumer = campus.submission_counts.consumer()
         consumer.create_tables()
         print_progress(f"rush: {STUDENTS} students, each with a file")
-        assignment, seats, files = _class(campus)
+        assignment, members, files = _class(campus)
         refused: list[int] = []
 
         def submit(number: int) -> None:
             student = number % STUDENTS if number < SUBMISSIONS else (number - SUBMISSIONS) * THIRD
             parts = [NewPart("file", file_id=files[student]), NewPart("text", text=f"answer {number}")]
             try:
-                campus.submissions.submit(seats[student], assignment, parts=parts, key=f"request-{number}")
+                campus.submissions.submit(members[student], assignment, parts=parts, key=f"request-{number}")
             except Conflict as conflict:
                 if conflict.code != "SUBMISSION_LIMIT":
                     raise
@@ -60,11 +60,11 @@ def rush_part(directory: Path, durability: str, seconds: float = 60.0) -> Part:
         print_progress(f"rush: {REQUESTS} requests in {seconds:.0f} s")
         found = run_steadily(submit, REQUESTS / seconds, seconds, WORKERS)
         consumer.run_once()
-        _check(campus, assignment, seats, len(refused))
+        _check(campus, assignment, members, len(refused))
     return _report(found, durability, seconds)
 
 
-def _class(campus: Campus) -> tuple[Assignment, list[Seat], list[str]]:
+def _class(campus: Campus) -> tuple[Assignment, list[CourseMember], list[str]]:
     teacher = campus.users.entered(
         Principal("teacher", frozenset(("instructor",)), email="teacher@campus.example")
     )
@@ -73,31 +73,31 @@ def _class(campus: Campus) -> tuple[Assignment, list[Seat], list[str]]:
         teacher,
         {"course_id": COURSE, "name": "Rush", "semester": "2030", "semester_end": now + timedelta(days=100)},
     )
-    staff = seat_of(campus, teacher, COURSE)
+    staff = member_of(campus, teacher, COURSE)
     fields = {
         "title": "Due now", "description": "", "due_date": now + timedelta(hours=1), "max_file_size": 10**6,
         "allowed_file_types": [], "max_submissions": EACH,
     }  # fmt: skip
     made = campus.assignments.create(staff, fields)
     assignment = campus.assignments.publish(staff, made.assignment_id)
-    seats, files = [], []
+    members, files = [], []
     for number in range(STUDENTS):
         login = Principal(f"student-{number}", frozenset(("student",)), email=f"s{number}@campus.example")
         user = campus.users.entered(login)
         campus.courses.place(staff, user, "student", None)
         content = f"the work of student {number}\n".encode()
         files.append(campus.uploads.store_whole(user, "work.txt", [content], len(content)).file_id)
-        seats.append(seat_of(campus, user, COURSE))
-    return assignment, seats, files
+        members.append(member_of(campus, user, COURSE))
+    return assignment, members, files
 
 
-def _check(campus: Campus, assignment: Assignment, seats: list[Seat], refused: int) -> None:
+def _check(campus: Campus, assignment: Assignment, members: list[CourseMember], refused: int) -> None:
     """What is stored must be what was promised."""
-    for seat in seats:
-        rows = campus.owners.submissions(assignment.assignment_id, seat.user.user_id)
+    for member in members:
+        rows = campus.owners.submissions(assignment.assignment_id, member.user.user_id)
         if [each.submission_number for each in rows] != [*range(1, EACH + 1)]:
             raise CannotMeasure(
-                f"{seat.user.user_id} has the numbers {[each.submission_number for each in rows]}"
+                f"{member.user.user_id} has the numbers {[each.submission_number for each in rows]}"
             )
     exact = campus.assignments.count(assignment.assignment_id)
     kept = campus.repository.assignment(assignment.assignment_id).submission_count

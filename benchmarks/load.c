@@ -5,9 +5,12 @@
 // Each connection is a closed loop on keep-alive: it sends a request, waits for the whole answer, sends the next one.
 // Answers that end between warm-up and end are counted; REQUESTS > 0 stops after that many instead of by the clock.
 // What must hold: every request differs from the one before (stores skip writes that change nothing), and the
-// generator does nothing per request but fill numbers into a text built beforehand, so that the server is the limit.
+// generator does nothing per request but fill numbers into a text built beforehand (and sign it, where the server checks
+// signatures), so that the server is the limit.
 //
-// TEMPLATE_FILE, little endian: u32 slots, u32 stride, u32 bytes, then the slots, then the bytes of one HTTP request.
+// TEMPLATE_FILE, little endian: u32 slots, u32 stride, u32 bytes, then the slots, then the bytes of one HTTP request; then,
+// if requests are to be signed, u32 place of the signature, u32 place of the body, u32 bytes of the canonical request, u32
+// bytes of the text to sign, the signing key, and these two texts, each up to the hash that ends it (signing.py).
 // Request n has serial = FIRST_SERIAL + n * stride; a slot is a run of digits in the text that becomes
 //   ((serial + delta) / divide * multiply) % modulo
 // zero-padded to its width. One JSON object on stdout; a sentence on stderr and code 2 when the server is unusable.
@@ -78,6 +81,120 @@ static void refuse(const char *what) {
     exit(2);
 }
 
+// ---- signatures: SHA-256 (FIPS 180-4), its HMAC, and signature version 4 ----
+
+typedef struct {
+    uint32_t state[8];
+    uint8_t block[64];
+    uint64_t length;
+} Hash;
+
+static const uint32_t HASH_START[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+static uint32_t round_constants[64];
+
+// The first 32 bits of the fractions of the cube roots of the first 64 primes.
+static void find_round_constants(void) {
+    unsigned found = 0;
+    for (unsigned candidate = 2; found < 64; candidate++) {
+        int prime = 1;
+        for (unsigned divisor = 2; divisor * divisor <= candidate; divisor++) prime &= candidate % divisor != 0;
+        if (!prime) continue;
+        unsigned __int128 wanted = (unsigned __int128)candidate << 96;  // the cube of a root with 32 binary places
+        uint64_t root = 0;
+        for (int bit = 36; bit >= 0; bit--) {
+            uint64_t more = root | 1ull << bit;
+            if ((unsigned __int128)more * more * more <= wanted) root = more;
+        }
+        round_constants[found++] = (uint32_t)root;
+    }
+}
+
+static uint32_t turn(uint32_t word, int by) { return word >> by | word << (32 - by); }
+
+static void hash_block(Hash *hash) {
+    uint32_t w[64], v[8];
+    for (int i = 0; i < 16; i++) {
+        const uint8_t *b = hash->block + 4 * i;
+        w[i] = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+    }
+    for (int i = 16; i < 64; i++) {
+        uint32_t low = turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3;
+        uint32_t high = turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10;
+        w[i] = w[i - 16] + low + w[i - 7] + high;
+    }
+    memcpy(v, hash->state, sizeof v);
+    for (int i = 0; i < 64; i++) {
+        uint32_t high = turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25), choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
+        uint32_t low = turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22);
+        uint32_t first = v[7] + high + choice + round_constants[i] + w[i];
+        uint32_t second = low + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+        memmove(v + 1, v, 7 * sizeof *v);
+        v[4] += first;
+        v[0] = first + second;
+    }
+    for (int i = 0; i < 8; i++) hash->state[i] += v[i];
+}
+
+static void hash_start(Hash *hash) {
+    memcpy(hash->state, HASH_START, sizeof hash->state);
+    hash->length = 0;
+}
+
+static void hash_more(Hash *hash, const void *text, size_t length) {
+    const uint8_t *from = text;
+    while (length) {
+        size_t used = hash->length % 64, part = length < 64 - used ? length : 64 - used;
+        memcpy(hash->block + used, from, part);
+        hash->length += part, from += part, length -= part;
+        if (hash->length % 64 == 0) hash_block(hash);
+    }
+}
+
+static void hash_end(Hash *hash, uint8_t out[32]) {
+    uint64_t bits = hash->length * 8;
+    uint8_t tail[72] = {0x80};
+    size_t padding = 64 - (hash->length + 8) % 64;
+    for (int i = 0; i < 8; i++) tail[padding + (size_t)i] = (uint8_t)(bits >> (56 - 8 * i));
+    hash_more(hash, tail, padding + 8);
+    for (int i = 0; i < 32; i++) out[i] = (uint8_t)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+static void as_hex(const uint8_t bytes[32], char *out) {
+    for (int i = 0; i < 64; i++) out[i] = "0123456789abcdef"[i % 2 ? bytes[i / 2] & 15 : bytes[i / 2] >> 4];
+}
+
+static uint32_t signature_at, body_at, canonical_length, to_sign_length;
+static char *canonical, *to_sign;  // each with room for the hash that ends it
+static Hash inner_start, outer_start;  // an HMAC begins with the key, which is the same every time
+
+static void read_signing(FILE *file) {
+    uint32_t head[4];
+    uint8_t key[32], inner[64], outer[64];
+    if (fread(head, sizeof head, 1, file) != 1) return;
+    signature_at = head[0], body_at = head[1], canonical_length = head[2], to_sign_length = head[3];
+    canonical = malloc(canonical_length + 64), to_sign = malloc(to_sign_length + 64);
+    if (fread(key, 32, 1, file) != 1 || fread(canonical, canonical_length, 1, file) != 1 ||
+        fread(to_sign, to_sign_length, 1, file) != 1)
+        refuse("the template ends in its signature");
+    find_round_constants();
+    for (int i = 0; i < 64; i++) inner[i] = 0x36 ^ (i < 32 ? key[i] : 0), outer[i] = 0x5c ^ (i < 32 ? key[i] : 0);
+    hash_start(&inner_start), hash_more(&inner_start, inner, 64);
+    hash_start(&outer_start), hash_more(&outer_start, outer, 64);
+}
+
+static void sign(char *text) {
+    Hash hash;
+    uint8_t out[32];
+    hash_start(&hash), hash_more(&hash, text + body_at, request_length - body_at), hash_end(&hash, out);
+    as_hex(out, canonical + canonical_length);
+    hash_start(&hash), hash_more(&hash, canonical, canonical_length + 64), hash_end(&hash, out);
+    as_hex(out, to_sign + to_sign_length);
+    hash = inner_start, hash_more(&hash, to_sign, to_sign_length + 64), hash_end(&hash, out);
+    hash = outer_start, hash_more(&hash, out, 32), hash_end(&hash, out);
+    as_hex(out, text + signature_at);
+}
+
 static void read_template(const char *path) {
     uint32_t head[3];
     FILE *file = fopen(path, "rb");
@@ -87,6 +204,7 @@ static void read_template(const char *path) {
     request_text = malloc(request_length);
     if (fread(slots, sizeof *slots, slot_count, file) != slot_count) refuse("the template ends in its slots");
     if (fread(request_text, 1, request_length, file) != request_length) refuse("the template ends in its text");
+    read_signing(file);
     fclose(file);
 }
 
@@ -99,6 +217,7 @@ static void fill(char *text) {
             *digit = (char)('0' + value % 10);
     }
     next_serial += stride;
+    if (signature_at) sign(text);
 }
 
 // ---- connections ----

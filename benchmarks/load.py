@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from benchmarks.templates import AUTHORIZATION, Json, Template, packed
+from benchmarks.signing import HOST, Keys, signing
+from benchmarks.templates import Json, Template, packed
 
 SOURCE = Path(__file__).with_name("load.c")
 
@@ -68,10 +69,11 @@ def drive(
     seconds: float,
     warm_up: float = 0.0,
     requests: int = 0,
+    keys: Keys | None = None,
 ) -> Run:
-    """Send a template as fast as `connections` closed loops can, for `seconds` or `requests`."""
+    """Send a template as fast as `connections` closed loops can, for `seconds` or `requests`; signed with `keys`."""
     file = generator.program.with_suffix(".template")
-    file.write_bytes(packed(template))
+    file.write_bytes(packed(template, keys))
     numbers = (port, connections, warm_up, seconds, requests, first_serial)
     done = subprocess.run(
         [str(generator.program), *map(str, numbers), str(file)], capture_output=True, text=True, check=False
@@ -93,18 +95,24 @@ def drive(
 
 
 def call(
-    port: int, verb: str, request: Mapping[str, object] | bytes, timeout: float = 90.0
+    port: int,
+    verb: str,
+    request: Mapping[str, object] | bytes,
+    timeout: float = 90.0,
+    keys: Keys | None = None,
 ) -> tuple[int, Json]:
     """One call on a connection of its own: status and answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    body = request if isinstance(request, bytes) else json.dumps(request).encode()
+    sign = signing(keys, verb)
     headers = {
+        "Host": HOST,
         "Content-Type": "application/x-amz-json-1.0",
-        "X-Amz-Target": f"DynamoDB_20120810.{verb}",
-        "X-Amz-Date": "20250101T000000Z",
-        "Authorization": AUTHORIZATION,
+        "X-Amz-Target": sign.target,
+        "X-Amz-Date": sign.stamp,
+        "Authorization": sign.authorization(sign.signature(body)),
     }
     try:
-        body = request if isinstance(request, bytes) else json.dumps(request).encode()
         connection.request("POST", "/", body, headers)
         answer = connection.getresponse()
         return answer.status, cast(Json, json.loads(answer.read() or b"{}"))

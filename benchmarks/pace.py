@@ -13,17 +13,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from benchmarks.load import CannotMeasure
-from benchmarks.templates import AUTHORIZATION
+from benchmarks.signing import ANY, Signing
 
 CONNECTIONS = 16
 
 
 def request(verb: str, body: bytes) -> bytes:
     """The bytes of a request."""
+    sign = Signing(ANY, verb, "20250101T000000Z")
     head = (
         f"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-amz-json-1.0\r\n"
-        f"X-Amz-Target: DynamoDB_20120810.{verb}\r\nX-Amz-Date: 20250101T000000Z\r\n"
-        f"Authorization: {AUTHORIZATION}\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"X-Amz-Target: {sign.target}\r\nX-Amz-Date: {sign.stamp}\r\n"
+        f"Authorization: {sign.authorization()}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
 

@@ -1,4 +1,5 @@
-"""The servers that are compared: ours in three modes, dynalite in two, moto; and how to install the others.
+"""The servers that are compared: ours in three modes, dynalite and dynoxide in two each, extenddb, moto; and how to
+install the others.
 
 Must hold: peers are installed outside the repository; one that cannot be installed is left out, with the reason.
 Elsewhere: starting and watching a server (servers.py).
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from benchmarks.load import CannotMeasure
 from benchmarks.servers import Command, Contender
+from benchmarks.signing import Keys
 
 
 def cache_directory() -> Path:
@@ -42,16 +44,37 @@ def _dynalite(cli: Path, on_disk: bool) -> Command:
     return command
 
 
-def _install_dynalite() -> Path:
-    home = cache_directory() / "dynalite"
-    cli = home / "node_modules" / "dynalite" / "cli.js"
-    if cli.exists():
-        return cli
+def _dynoxide(program: Path, on_disk: bool) -> Command:
+    def command(port: int, data: Path) -> list[str]:
+        where = ["--db-path", str(data / "store.sqlite")] if on_disk else []
+        return [str(program), "serve", "--host", "127.0.0.1", "--port", str(port), *where]
+
+    return command
+
+
+def _extenddb(program: Path) -> Command:
+    # Without a configuration file it is in developer mode: plain HTTP on loopback, a store in the working directory.
+    def command(port: int, data: Path) -> list[str]:
+        return ["env", "-C", str(data), str(program), "serve", "--foreground", "--port", str(port)]
+
+    return command
+
+
+# The example keys of AWS's documentation, which extenddb accepts in developer mode. It checks signatures in every mode.
+EXAMPLE = Keys("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
+
+
+def _npm(package: str, file: str) -> Path:
+    """A file of an npm package, which is installed if it is missing."""
+    home = cache_directory() / package.replace("/", "-").lstrip("@")
+    found = home / "node_modules" / package / file
+    if found.exists():
+        return found
     if not (shutil.which("node") and shutil.which("npm")):
-        raise CannotMeasure("dynalite needs node and npm: install them (apt-get install nodejs npm)")
+        raise CannotMeasure(f"{package} needs node and npm: install them (apt-get install nodejs npm)")
     home.mkdir(parents=True, exist_ok=True)
-    _install("dynalite", ["npm", "install", "--prefix", str(home), "--no-audit", "--no-fund", "dynalite"])
-    return cli
+    _install(package, ["npm", "install", "--prefix", str(home), "--no-audit", "--no-fund", package])
+    return found
 
 
 def _find_moto() -> dict[str, str]:
@@ -77,12 +100,20 @@ def _moto(port: int, data: Path) -> list[str]:
     return [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
 
 
+# npm packages and the file in each that is run.
+DYNALITE = ("dynalite", "cli.js")
+DYNOXIDE = ("@dynoxide/linux-x64", "dynoxide")
+EXTENDDB = ("@extenddb/linux-x64", "extenddb")
+
 CONTENDERS: dict[str, Callable[[], Contender]] = {
     "durable": lambda: Contender("durable", _ours("--durability", "durable")),
     "relaxed": lambda: Contender("relaxed", _ours("--durability", "relaxed")),
     "memory": lambda: Contender("memory", _ours("--memory")),
-    "dynalite-disk": lambda: Contender("dynalite-disk", _dynalite(_install_dynalite(), on_disk=True)),
-    "dynalite-memory": lambda: Contender("dynalite-memory", _dynalite(_install_dynalite(), on_disk=False)),
+    "dynalite-disk": lambda: Contender("dynalite-disk", _dynalite(_npm(*DYNALITE), on_disk=True)),
+    "dynalite-memory": lambda: Contender("dynalite-memory", _dynalite(_npm(*DYNALITE), on_disk=False)),
+    "dynoxide-disk": lambda: Contender("dynoxide-disk", _dynoxide(_npm(*DYNOXIDE), on_disk=True)),
+    "dynoxide-memory": lambda: Contender("dynoxide-memory", _dynoxide(_npm(*DYNOXIDE), on_disk=False)),
+    "extenddb": lambda: Contender("extenddb", _extenddb(_npm(*EXTENDDB)), keys=EXAMPLE),
     "moto": lambda: Contender("moto", _moto, _find_moto()),
 }
 OURS = ("durable", "relaxed", "memory")

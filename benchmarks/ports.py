@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.load import CannotMeasure
 from benchmarks.servers import resident_megabytes
-from benchmarks.templates import AUTHORIZATION
+from benchmarks.signing import ANY, Signing
 
 MEGABYTE = 1024 * 1024
 TABLE = "memory"
@@ -37,10 +37,11 @@ class Port:
 
 
 def dynamodb_request(verb: str, body: bytes, length: int | None = None) -> bytes:
+    sign = Signing(ANY, verb, "20250101T000000Z")
     return (
         f"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-amz-json-1.0\r\n"
-        f"X-Amz-Target: DynamoDB_20120810.{verb}\r\nX-Amz-Date: 20250101T000000Z\r\n"
-        f"Authorization: {AUTHORIZATION}\r\nContent-Length: {len(body) if length is None else length}\r\n\r\n"
+        f"X-Amz-Target: {sign.target}\r\nX-Amz-Date: {sign.stamp}\r\n"
+        f"Authorization: {sign.authorization()}\r\nContent-Length: {len(body) if length is None else length}\r\n\r\n"
     ).encode() + body
 
 

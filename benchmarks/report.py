@@ -9,7 +9,7 @@ from dataclasses import asdict
 from benchmarks.footprint import Held
 from benchmarks.peers import CONTENDERS
 from benchmarks.speed import Speeds, Spot
-from benchmarks.verdict import EQUAL_TERMS, Target
+from benchmarks.verdict import PEERS, Target
 from benchmarks.workloads import WORKLOADS
 
 Row = Sequence[str]
@@ -60,14 +60,18 @@ def _server_place(name: str) -> int:
 
 
 def ratio_table(speeds: Speeds, workloads: Sequence[str], connections: Sequence[int]) -> str:
-    pairs = [*EQUAL_TERMS, ("durable", "dynalite-disk"), ("durable", "moto")]
     rows = [
-        [f"{workload} x{many}", *(_times(speeds.ratio(*pair, workload, many)) for pair in pairs)]
+        [f"{workload} x{many}", *(_lead(speeds, ours, workload, many) for ours in PEERS)]
         for many in connections
         for workload in workloads
     ]
-    head = ["workload x connections", *(f"{ours} / {theirs}" for ours, theirs in pairs)]
+    head = ["workload x connections", *(f"{ours} / its best peer" for ours in PEERS)]
     return table("Ratios", head, rows)
+
+
+def _lead(speeds: Speeds, ours: str, workload: str, connections: int) -> str:
+    best = speeds.fastest(PEERS[ours], workload, connections)
+    return "-" if best is None else f"{_times(speeds.ratio(ours, best, workload, connections))} ({best})"
 
 
 def _times(ratio: float | None) -> str:
@@ -105,7 +109,7 @@ def in_process_table(inside: Mapping[str, float], over_http: Mapping[str, float]
     return table("In the process against over HTTP", head, rows)
 
 
-def million_table(speeds: Speeds, small: str, large: str, workloads: Sequence[str], connections: int) -> str:
+def items_table(speeds: Speeds, small: str, large: str, workloads: Sequence[str], connections: int) -> str:
     rows = [
         [
             workload,

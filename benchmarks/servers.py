@@ -11,13 +11,15 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from benchmarks.load import CannotMeasure, Generator, call, drive
-from benchmarks.workloads import SEED, TABLE, schema
+from benchmarks.signing import Keys
+from benchmarks.templates import Json, Template
+from benchmarks.workloads import SEED, TABLE, VECTOR_SEED, VECTORS, schema, vector_schema
 
 START_LIMIT = 30.0  # seconds until the first answer
 Command = Callable[[int, Path], list[str]]  # port, data directory -> arguments
@@ -30,6 +32,7 @@ class Contender:
     name: str
     command: Command
     environment: dict[str, str] = field(default_factory=dict)
+    keys: Keys | None = None  # of a server that checks signatures
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +43,17 @@ class Running:
     port: int
     pid: int
     started_in: float
+    keys: Keys | None = None
+
+    def call(self, verb: str, request: Mapping[str, object] | bytes) -> tuple[int, Json]:
+        """One call: status and answer."""
+        return call(self.port, verb, request, keys=self.keys)
 
 
 @contextlib.contextmanager
 def running(contender: Contender, directory: Path) -> Iterator[Running]:
     """Start a contender on an empty store, wait for its first answer, and stop it in the end."""
-    port = _free_port()
+    port = free_port()
     data = directory / f"{contender.name}-{port}"
     data.mkdir(parents=True)
     output = directory / f"{contender.name}-{port}.log"
@@ -53,8 +61,8 @@ def running(contender: Contender, directory: Path) -> Iterator[Running]:
         began = time.monotonic()
         process = _start(contender, port, data, log)
         try:
-            _wait_for_an_answer(contender.name, process, port, output)
-            yield Running(contender.name, port, process.pid, time.monotonic() - began)
+            _wait_for_an_answer(contender, process, port, output)
+            yield Running(contender.name, port, process.pid, time.monotonic() - began, contender.keys)
         finally:
             _stop(process)
             shutil.rmtree(data, ignore_errors=True)
@@ -74,15 +82,17 @@ def _start(contender: Contender, port: int, data: Path, log: IO[bytes]) -> subpr
         raise CannotMeasure(f"{contender.name} cannot be started: {command[0]}: {error.strerror}") from error
 
 
-def _wait_for_an_answer(name: str, process: subprocess.Popen[bytes], port: int, output: Path) -> None:
+def _wait_for_an_answer(
+    contender: Contender, process: subprocess.Popen[bytes], port: int, output: Path
+) -> None:
     limit = time.monotonic() + START_LIMIT
     while time.monotonic() < limit and process.poll() is None:
         with contextlib.suppress(OSError):
-            if call(port, "ListTables", {})[0] == 200:
+            if call(port, "ListTables", {}, keys=contender.keys)[0] == 200:
                 return
         time.sleep(0.002)
     last_words = output.read_text(errors="replace").strip().splitlines()[-3:]
-    raise CannotMeasure(f"{name} did not start: " + (" / ".join(last_words) or "it said nothing"))
+    raise CannotMeasure(f"{contender.name} did not start: " + (" / ".join(last_words) or "it said nothing"))
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
@@ -94,36 +104,54 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
 
 
-def create_table(server: Running) -> None:
-    status, answer = call(server.port, "CreateTable", schema())
+def create_table(server: Running, definition: Json | None = None) -> None:
+    """Create the table of orders, or another one, and wait until it is active."""
+    definition = definition or schema()
+    status, answer = server.call("CreateTable", definition)
     if status != 200:
         raise CannotMeasure(f"{server.name} did not create the table: {answer}")
     for _ in range(500):
-        if _is_active(call(server.port, "DescribeTable", {"TableName": TABLE})[1]):
+        if _is_active(server.call("DescribeTable", {"TableName": definition["TableName"]})[1]):
             return
         time.sleep(0.02)
     raise CannotMeasure(f"{server.name}: the table did not become ACTIVE within 10 s")
 
 
-def _is_active(answer: dict[str, object]) -> bool:
+def _is_active(answer: Json) -> bool:
     table = answer.get("Table")
     if not isinstance(table, dict):
         return False
-    indexes = [index.get("IndexStatus") for index in table.get("GlobalSecondaryIndexes", [])]
-    return table.get("TableStatus") == "ACTIVE" and indexes == ["ACTIVE", "ACTIVE"]
+    indexes = [*table.get("GlobalSecondaryIndexes", []), *table.get("VectorIndexes", [])]
+    states = {index.get("IndexStatus", "ACTIVE") for index in indexes}
+    return table.get("TableStatus") == "ACTIVE" and states <= {"ACTIVE"}
 
 
-def load_items(generator: Generator, server: Running, items: int, limit: float = 900.0) -> tuple[int, float]:
-    """Fill the table with the first `items` orders: how many were loaded, and in how many seconds."""
+def load_vectors(generator: Generator, server: Running) -> None:
+    """Create and fill the table with a vector index."""
+    create_table(server, vector_schema())
+    load_items(generator, server, VECTORS, seed=VECTOR_SEED)
+
+
+def load_items(
+    generator: Generator, server: Running, items: int, limit: float = 900.0, seed: Template = SEED
+) -> tuple[int, float]:
+    """Fill the table with the first `items` of a seed: how many were loaded, and in how many seconds."""
     run = drive(
-        generator, server.port, SEED, first_serial=0, connections=4, seconds=limit, requests=items // 25
+        generator,
+        server.port,
+        seed,
+        first_serial=0,
+        connections=4,
+        seconds=limit,
+        requests=items // 25,
+        keys=server.keys,
     )
     if run.failures:
         raise CannotMeasure(f"{server.name} refused a batch of the seed: {run.first_failure}")
@@ -140,7 +168,7 @@ def read_through(server: Running) -> None:
         page: dict[str, object] = {}
         while True:
             request = {"TableName": TABLE, "Select": "COUNT", **where, **page}
-            status, answer = call(server.port, "Scan", request)
+            status, answer = server.call("Scan", request)
             if status != 200:
                 raise CannotMeasure(f"{server.name} refused to be read through: {answer}")
             if "LastEvaluatedKey" not in answer:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.load import Generator, Run, call, drive
+from benchmarks.load import Generator, Run, drive
 from benchmarks.servers import Running, cpu_seconds, settle
 from benchmarks.templates import filled
 from benchmarks.workloads import FRESH, RUN, SMALLEST, WORKLOADS, proves
@@ -60,6 +60,11 @@ class Speeds:
     def rate(self, server: str, workload: str, connections: int) -> float | None:
         figure = self.figures.get(Spot(server, workload, connections))
         return figure.per_second if figure else None
+
+    def fastest(self, servers: Sequence[str], workload: str, connections: int) -> str | None:
+        """The one of these servers with the highest rate; None if none has a figure."""
+        rates = {name: rate for name in servers if (rate := self.rate(name, workload, connections))}
+        return max(rates, key=lambda name: rates[name], default=None)
 
     def ratio(self, ours: str, theirs: str, workload: str, connections: int) -> float | None:
         above, below = self.rate(ours, workload, connections), self.rate(theirs, workload, connections)
@@ -115,7 +120,7 @@ def _try_once(
     body = filled(template, FRESH + list(WORKLOADS).index(workload) * 100)
     began = time.monotonic()
     try:
-        status, answer = call(server.port, template.verb, body)
+        status, answer = server.call(template.verb, body)
     except OSError as error:
         speeds.problems[server.name, workload] = f"no answer: {error}"
         return
@@ -142,6 +147,7 @@ def _one_run(
         connections=spot.connections,
         seconds=seconds,
         warm_up=WARM_UP,
+        keys=subject.server.keys,
     )
     settle(subject.server)
     return run, (cpu_seconds(subject.server.pid) - before) / max(1, run.issued) * 1e6

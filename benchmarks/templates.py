@@ -9,13 +9,9 @@ import json
 import struct
 from dataclasses import dataclass
 
-Json = dict[str, object]
+from benchmarks.signing import BLANK, HOST, Keys, signing
 
-# Well formed and worth nothing: each of the servers takes any signature on loopback.
-AUTHORIZATION = (
-    "AWS4-HMAC-SHA256 Credential=benchmark/20250101/us-east-1/dynamodb/aws4_request, "
-    "SignedHeaders=host;x-amz-date;x-amz-target, Signature=" + "0" * 64
-)
+Json = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +70,18 @@ def filled(template: Template, serial: int) -> bytes:
     return bytes(body)
 
 
-def http_request(template: Template) -> tuple[bytes, int]:
-    """The whole HTTP request, and how far its body is shifted against the template's."""
+def packed(template: Template, keys: Keys | None) -> bytes:
+    """The file that load.c reads; with `keys` every request is signed."""
+    sign = signing(keys, template.verb)
     head = (
-        "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-amz-json-1.0\r\n"
-        f"X-Amz-Target: DynamoDB_20120810.{template.verb}\r\nX-Amz-Date: 20250101T000000Z\r\n"
-        f"Authorization: {AUTHORIZATION}\r\nContent-Length: {len(template.body)}\r\n\r\n"
+        f"POST / HTTP/1.1\r\nHost: {HOST}\r\nContent-Type: application/x-amz-json-1.0\r\n"
+        f"X-Amz-Target: {sign.target}\r\nX-Amz-Date: {sign.stamp}\r\n"
+        f"Authorization: {sign.authorization()}\r\nContent-Length: {len(template.body)}\r\n\r\n"
     ).encode()
-    return head + template.body, len(head)
-
-
-def packed(template: Template) -> bytes:
-    """The file that load.c reads."""
-    request, shift = http_request(template)
     slots = b"".join(
-        struct.pack("<QQQQII", s.delta, s.divide, s.multiply, s.modulo, s.offset + shift, s.width)
+        struct.pack("<QQQQII", s.delta, s.divide, s.multiply, s.modulo, s.offset + len(head), s.width)
         for s in template.slots
     )
-    return struct.pack("<III", len(template.slots), template.stride, len(request)) + slots + request
+    request = head + template.body
+    file = struct.pack("<III", len(template.slots), template.stride, len(request)) + slots + request
+    return file if keys is None else file + sign.packed(head.index(BLANK.encode()), len(head))

@@ -65,11 +65,11 @@ def measure(count: int, dimensions: int, rounds: int) -> None:
             "TopK": 10,
         }
         found = {}
-        best = search.multiply()
-        for name, multiply in (("numpy", best), ("plain Python", search.multiply_plainly)):
-            if name == "numpy" and best is search.multiply_plainly:
+        best = search.intervals()
+        for name, intervals in (("numpy", best), ("plain Python", search.plain_intervals)):
+            if name == "numpy" and best is search.plain_intervals:
                 continue  # it is not installed
-            vars(search)["multiply"] = lambda multiply=multiply: multiply
+            vars(search)["intervals"] = lambda intervals=intervals: intervals
             engine.call("SearchVectors", asked)
             found[name] = cpu(lambda: engine.call("SearchVectors", asked), rounds)
     searches = ", ".join(f"{name} {spent:.0f} ms" for name, spent in found.items())
@@ -82,9 +82,9 @@ def main() -> None:
     parser.add_argument("--dimensions", type=int, default=1024)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
-    original = search.multiply
+    original = search.intervals
     for count in given.vectors:
-        vars(search)["multiply"] = original
+        vars(search)["intervals"] = original
         measure(count, given.dimensions, given.rounds)
 
 

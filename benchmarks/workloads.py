@@ -1,4 +1,4 @@
-"""The workloads: one table with two GSIs, items of 1 KB, and one request template for each workload.
+"""The workloads: one table with two GSIs, items of 1 KB, a table with a vector index, and a request template for each.
 
 Must hold: every write changes data (SQLite skips a row written twice alike), puts never meet an existing key,
 reads are spread over the whole seed, and every server is sent the same bytes.
@@ -12,7 +12,7 @@ from benchmarks.templates import Draft, Json, Template
 TABLE = "orders"
 IN_PARTITION = 50  # items of one customer
 CATEGORIES = 200  # partitions of each GSI
-SMALL, LARGE = 10_000, 1_000_000  # items in the seed
+SMALL = 10_000  # items in the seed
 FRESH = 10**11  # serials from here on are for items that are not in the seed
 RUN = 10**8  # serials one run may use: more than any run sends
 SCATTER = 2_654_435_761  # a prime: serial * SCATTER visits every partition, out of order
@@ -137,10 +137,10 @@ def _gsi_query(items: int) -> Template:
     return draft.template("Query", request)
 
 
-def _batch(make: Callable[[Draft, int], Json]) -> Template:
+def _batch(make: Callable[[Draft, int], Json], table: str = TABLE) -> Template:
     draft = Draft()
     puts = [{"PutRequest": {"Item": make(draft, delta)}} for delta in range(25)]
-    return draft.template("BatchWriteItem", {"RequestItems": {TABLE: puts}}, stride=25)
+    return draft.template("BatchWriteItem", {"RequestItems": {table: puts}}, stride=25)
 
 
 def _batch_write(items: int) -> Template:
@@ -163,6 +163,57 @@ def _transaction(items: int) -> Template:
     return draft.template("TransactWriteItems", {"TransactItems": actions}, stride=2)
 
 
+NOTES = "notes"
+VECTORS = 1_000  # notes, each with a vector
+DIMENSIONS = 64
+TOP = 10
+
+
+def vector_schema() -> Json:
+    return {
+        "TableName": NOTES,
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "VectorIndexes": [
+            {
+                "IndexName": "near",
+                "VectorAttribute": {"AttributeName": "v"},
+                "Projection": {"ProjectionType": "ALL"},
+                "Dimensions": DIMENSIONS,
+                "DistanceFunction": "COSINE",
+            }
+        ],
+    }
+
+
+def _vector(draft: Draft, delta: int) -> list[Json]:
+    """A vector of pseudo-random numbers below 1; the prime powers keep its members apart."""
+    return [
+        {"N": "0." + draft.digits(6, modulo=999_983, multiply=pow(7, 3 * place + 1, 999_983), delta=delta)}
+        for place in range(DIMENSIONS)
+    ]
+
+
+def _note(draft: Draft, delta: int) -> Json:
+    return {
+        "pk": {"S": "NOTE#" + draft.digits(12, delta=delta)},
+        "text": {"S": FILLER[:200]},
+        "v": {"L": _vector(draft, delta)},
+    }
+
+
+def _search(items: int) -> Template:
+    draft = Draft()
+    request: Json = {
+        "TableName": NOTES,
+        "IndexName": "near",
+        "SearchVector": _vector(draft, 0),
+        "TopK": TOP,
+    }
+    return draft.template("SearchVectors", request)
+
+
 WORKLOADS: dict[str, Callable[[int], Template]] = {
     "put": _put,
     "get": _get,
@@ -171,12 +222,14 @@ WORKLOADS: dict[str, Callable[[int], Template]] = {
     "gsi-query": _gsi_query,
     "batch": _batch_write,
     "transaction": _transaction,
+    "search": _search,
 }
 SEED = _batch(_seeded_item)
+VECTOR_SEED = _batch(_note, NOTES)
 
 
 # Bytes below which an answer cannot hold what was asked for: an item of 1 KB, twenty of them.
-SMALLEST = {"get": 1_000, "query": 20_000, "gsi-query": 20_000}
+SMALLEST = {"get": 1_000, "query": 20_000, "gsi-query": 20_000, "search": 2_000}
 
 
 def proves(workload: str, answer: Json) -> bool:
@@ -186,6 +239,9 @@ def proves(workload: str, answer: Json) -> bool:
             return "Item" in answer
         case "query" | "gsi-query":
             return answer.get("Count") == 20 and "LastEvaluatedKey" in answer
+        case "search":
+            found = answer.get("SearchResults")
+            return isinstance(found, list) and len(found) == TOP
         case "batch":
             return answer.get("UnprocessedItems") == {}
         case _:

@@ -5,6 +5,9 @@ from functools import cache
 
 import pytest
 from httpx._transports import default as transports
+from tests import targets
+
+from tablewright.design.capabilities import TARGETS
 
 # A client of httpx reads the certificates of all authorities, 26 ms, also for the plain HTTP that tests speak: once
 # is enough.
@@ -16,28 +19,50 @@ transports.create_ssl_context = cache(  # type: ignore[attr-defined]  # theirs; 
 gc.disable()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    targets.target = config.getoption("--target")
+    targets.endpoint = config.getoption("--endpoint")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--endpoint",
         metavar="URL",
-        help="DynamoDB endpoint for tests/conformance (default: our own engine, in memory)",
+        help="DynamoDB endpoint for tests/conformance and tests/systems (default: our own engine, in memory)",
+    )
+    parser.addoption(
+        "--target",
+        choices=TARGETS,
+        default="embedded",
+        help="what the endpoint is: tests of what it lacks are skipped, with the name of the capability",
     )
     parser.addoption(
         "--pictures", action="store_true", help="keep what tests/browser sees in artifacts/, as PNG files"
     )
 
 
-# Two workers that each take a file at a time end together only if the long ones are begun first.
+# Workers that each take a file at a time end together only if the long ones are begun first.
 LONG = (
-    "test_terraform",
     "terraform",
+    "test_terraform",
+    "test_travel_browser",
     "browser",
-    "properties",
+    "test_message_secrets",
+    "test_serve",
     "crash",
-    "test_consumer_properties",
-    "test_third_party_clients",
+    "test_unusable_ids",
+    "test_files_scenarios",
     "test_scenarios_enforcement",
+    "test_third_party_clients",
+    "test_object_memory",
+    "properties",
+    "test_consumer_properties",
 )
+_TURNS = {name: turn for turn, name in enumerate(LONG)}
+
+# The parameters that say how a test reaches its database, and those of their values that are not this process.
+WAYS = ("at", "way", "rig")
+ELSEWHERE = ("http", "boto3")
 
 
 def pytest_collection_finish() -> None:
@@ -48,10 +73,40 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--endpoint"):
+        items[:] = [item for item in items if not _is_further_example_elsewhere(item)]
+    else:
+        elsewhere = {_rule(item) for item in items if _is_on_way(item, ELSEWHERE)}
+        items[:] = [
+            item for item in items if not _is_on_way(item, ("embedded",)) or _rule(item) not in elsewhere
+        ]
     items.sort(key=_turn)  # stable: the order inside a file stays
 
 
+def _is_further_example_elsewhere(item: pytest.Item) -> bool:
+    """Whether it is a rule on a way to a database that is not in this process, with another example than the first.
+
+    A rule is tried on every way with its first example and in this process with all of them: that each way carries
+    every request and answer as it is has tests of its own (client/test_every_way.py).
+    """
+    if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+        return False
+    ways = {name for name, value in item.callspec.params.items() if name in WAYS and value in ELSEWHERE}
+    return bool(ways) and any(at for name, at in item.callspec.indices.items() if name not in ways)
+
+
+def _is_on_way(item: pytest.Item, ways: tuple[str, ...]) -> bool:
+    """Whether it is a rule on one of these ways to a database."""
+    if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+        return False
+    return any(item.callspec.params.get(name) in ways for name in WAYS)
+
+
+def _rule(item: pytest.Item) -> str:
+    """The rule that is tried on several ways."""
+    return item.nodeid.partition("[")[0]
+
+
 def _turn(item: pytest.Item) -> int:
-    within = {item.path.stem, item.path.parent.name}
-    return next((turn for turn, name in enumerate(LONG) if name in within), len(LONG))
+    return min(_TURNS.get(item.path.stem, len(LONG)), _TURNS.get(item.path.parent.name, len(LONG)))

@@ -24,8 +24,6 @@ PAGES = sorted(
 )
 README = (HOME / "README.md").read_text()
 ENGINE = (HOME / "docs" / "engine.md").read_text()
-OPERATE = (HOME / "docs" / "operate.md").read_text()
-FROM_LOCAL = (HOME / "docs" / "coming-from-dynamodb-local.md").read_text()
 GLOSSARY = (HOME / "docs" / "glossary.md").read_text()
 
 
@@ -110,7 +108,8 @@ def test_the_examples_run(
 
 def commands() -> list[str]:
     """The commands in blocks without a language, one per entry, without variables in front and comments behind."""
-    pages = "\n".join((README, ENGINE, OPERATE, FROM_LOCAL))
+    documents = [HOME / "README.md", HOME / "deploy" / "README.md", *sorted((HOME / "docs").glob("*.md"))]
+    pages = "\n".join(document.read_text() for document in documents)
     blocks = re.findall(r"^```(\w*)\n(.*?)^```", pages, re.DOTALL | re.MULTILINE)
     lines = "\n".join(block for kind, block in blocks if not kind).replace("\\\n", " ").splitlines()
     found = [part.partition(" #")[0].strip() for line in lines for part in line.split("&&")]

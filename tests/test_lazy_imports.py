@@ -48,6 +48,14 @@ def test_a_public_name_of_the_engine_is_there_when_it_is_used(program: str) -> N
     assert "tablewright.engine.engine" in loaded_by(program)
 
 
+def test_without_being_asked_nothing_of_opentelemetry_is_loaded() -> None:
+    loaded = loaded_by("import tablewright.mapping.async_db, tablewright.client.async_http")
+    assert [name for name in loaded if name.startswith("opentelemetry")] == []
+    # FastAPI brings the API with it.
+    ours = {"tablewright.mapping.telemetry", "tablewright.edge.request_spans"}
+    assert ours.isdisjoint(loaded_by("import tablewright.cli.serve"))
+
+
 @pytest.mark.parametrize("package", ["tablewright", "tablewright.client"])
 def test_no_module_hides_a_public_name(package: str) -> None:
     at = import_module(package)

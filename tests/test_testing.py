@@ -33,6 +33,28 @@ def test_two_engines_of_one_test_share_nothing() -> None:
         assert other.call("ListTables", {})["TableNames"] == []
 
 
+def test_a_store_that_was_filled_once_is_copied_for_each_test() -> None:
+    with testing.engine() as engine:
+        engine.call("CreateTable", PETS)
+        engine.call("PutItem", {"TableName": "pets", "Item": REX})
+        filled = engine.image()
+        engine.call("DeleteItem", {"TableName": "pets", "Key": REX})  # it goes on after the picture was taken
+    for _ in range(2):
+        with testing.engine(image=filled) as engine:
+            assert engine.call("GetItem", {"TableName": "pets", "Key": REX})["Item"] == REX
+            engine.call("DeleteItem", {"TableName": "pets", "Key": REX})
+            assert engine.call("Scan", {"TableName": "pets"})["Count"] == 0
+
+
+def test_a_store_on_disk_neither_has_an_image_nor_begins_as_one(tmp_path: Path) -> None:
+    with testing.engine() as engine:
+        image = engine.image()
+    with pytest.raises(ValueError, match="in memory begins as"), testing.engine(tmp_path, image=image):
+        pass
+    with testing.engine(tmp_path) as engine, pytest.raises(ValueError, match="in memory has an image"):
+        engine.image()
+
+
 def test_an_engine_on_disk_keeps_what_it_was_told(tmp_path: Path) -> None:
     with testing.engine(tmp_path / "store") as engine:
         engine.call("CreateTable", PETS)

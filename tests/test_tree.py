@@ -34,8 +34,8 @@ FILE_LINES = 500
 
 # Nouns that end in -ing, as the last word of a module's name. Any other -ing is a verb: name the thing instead.
 NOUNS = frozenset(
-    ("autoscaling", "billing", "encoding", "housekeeping", "keyring", "logging", "mapping", "monitoring", "ordering",
-     "pacing", "paging", "pricing", "routing", "scaling", "setting", "signing", "string", "testing")
+    ("autoscaling", "billing", "embedding", "encoding", "housekeeping", "keyring", "logging", "mapping", "monitoring",
+     "ordering", "pacing", "paging", "pricing", "routing", "scaling", "setting", "signing", "string", "testing")
 )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ PLACES: tuple[str, ...] = (
     "app",
     "cli",
     "systems/campus",
+    "systems/chat",
     "systems/parental",
     "systems/portal",
     "systems/travel",

@@ -55,8 +55,12 @@ def engine(
     ttl_seconds: float = 3600.0,
     throttling: bool = False,
     buckets: str | Path | None = None,
+    image: bytes | None = None,
 ) -> Iterator[Engine]:
-    """An engine, in memory unless a path is given. `settle()` deletes expired items."""
+    """An engine, in memory unless a path is given. `settle()` deletes expired items.
+
+    To fill a store once for many tests, keep its `engine.image()` and begin each with a copy: `engine(image=kept)`.
+    """
     with Engine.open(
         path,
         durability=durability,
@@ -64,6 +68,7 @@ def engine(
         ttl_seconds=ttl_seconds,
         throttling=throttling,
         buckets=buckets,
+        image=image,
     ) as opened:
         yield opened
         broken = opened.verify()

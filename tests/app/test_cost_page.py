@@ -112,3 +112,17 @@ def test_the_parts_add_up_to_the_month_with_what_is_free_among_them() -> None:
     bars = part_bars(report)
     assert bars[-1].label == "Free of charge"
     assert sum(bar.value for bar in bars) == pytest.approx(float(report.total))
+
+
+def test_the_page_compares_capacity_modes_draws_cost_over_load_and_shows_what_was_measured(
+    rosa: httpx.Client,
+) -> None:
+    plan = next(plan for plan in library.plans if plan.load is not None and plan.kind == "query")
+    page = rosa.get(PAGE)
+    words = text_of(page)
+    assert "On demand or provisioned" in words
+    assert "29 % of the provisioned units" in words
+    assert page.text.count('class="chart curve"') == 1
+    assert "Monthly cost from 0.01 to 10000 times the stated load" in page.text
+    assert plan.name in words
+    assert "this load" in words

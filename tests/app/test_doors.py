@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from tests.app.browsing import Enter, browsers, ticking
+from tests.app.browsing import Enter, another_network, browsers, ticking
 from tests.app.portal_forms import forms_of, send, words_of
 from tests.app.small import SMALL
 
@@ -51,21 +51,32 @@ def runtime() -> Iterator[Runtime]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def urls(runtime: Runtime) -> Iterator[dict[bool, str]]:
+    """The app with the demo and without."""
+    with (
+        serving_app(app_of(runtime)) as demo,
+        serving_app(app_of(runtime, is_demo=False)) as accounts,
+    ):
+        yield {True: demo, False: accounts}
+
+
 @contextmanager
-def entering(runtime: Runtime, is_demo: bool) -> Iterator[Enter]:
-    with serving_app(app_of(runtime, is_demo=is_demo)) as url, browsers(url) as entered:
+def entering(url: str) -> Iterator[Enter]:
+    """Browsers of a network that asked for nothing yet."""
+    with browsers(url, another_network()) as entered:
         yield entered
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["demo", "accounts"])
-def enter(request: pytest.FixtureRequest, runtime: Runtime) -> Iterator[Enter]:
-    with entering(runtime, request.param) as entered:
+def enter(request: pytest.FixtureRequest, urls: dict[bool, str]) -> Iterator[Enter]:
+    with entering(urls[request.param]) as entered:
         yield entered
 
 
 @pytest.fixture(scope="module")
-def demo(runtime: Runtime) -> Iterator[Enter]:
-    with entering(runtime, True) as entered:
+def demo(urls: dict[bool, str]) -> Iterator[Enter]:
+    with browsers(urls[True]) as entered:
         yield entered
 
 
@@ -130,8 +141,8 @@ def test_a_header_that_is_no_login_is_refused_at_the_door_and_leads_nowhere_else
 
 
 @pytest.mark.parametrize("home", [PORTAL, TRAVEL])
-def test_the_door_shows_staff_the_way_to_theirs(runtime: Runtime, home: str) -> None:
-    with entering(runtime, False) as enter:
+def test_the_door_shows_staff_the_way_to_theirs(urls: dict[bool, str], home: str) -> None:
+    with entering(urls[False]) as enter:
         door = enter().get(f"{home}/sign-in", params={"next": home})
         assert f'href="{home}/staff/sign-in?next={quote(home)}">Staff sign-in</a>' in door.text
 
@@ -181,9 +192,9 @@ def test_a_login_for_another_system_is_told_so_at_the_door(enter: Enter, runtime
 
 @pytest.mark.parametrize("home", ["", *DOORS])
 def test_after_a_refused_request_the_largest_words_are_that_no_code_was_sent(
-    runtime: Runtime, home: str
+    urls: dict[bool, str], home: str
 ) -> None:
-    with entering(runtime, False) as enter:
+    with entering(urls[False]) as enter:
         client, data = enter(), {"email": f"often@{home[9:] or 'staff'}.example"}
         sent = [client.post(f"{home}/sign-in", data=data) for _ in range(CODES_A_WINDOW)]
         assert all(re.search("on (its|their) way", words_of(page)) for page in sent)
@@ -282,14 +293,16 @@ def test_the_door_says_the_same_to_customers_and_strangers(enter: Enter, runtime
 
 
 @pytest.mark.parametrize("is_demo", [True, False])
-def test_an_invited_address_signs_in_at_the_parents_door_and_accepts(runtime: Runtime, is_demo: bool) -> None:
+def test_an_invited_address_signs_in_at_the_parents_door_and_accepts(
+    runtime: Runtime, urls: dict[bool, str], is_demo: bool
+) -> None:
     email = f"aunt-{is_demo}@example.com"
     parental = service(runtime, "parental")
     (family,) = parental.families.of(ANNA)
     parental.guardians.invite(family.family_id, email, ANNA)
     link = re.search(rf"{PARENTAL}/invitations/\S+", letter_to(runtime, email))
     assert link is not None
-    with entering(runtime, is_demo) as enter:
+    with entering(urls[is_demo]) as enter:
         aunt = enter()
         door = aunt.get(link[0])
         assert door.url.path == f"{PARENTAL}/sign-in"
@@ -334,9 +347,11 @@ def test_signing_out_leads_to_no_address_of_others(demo: Enter, next: str) -> No
     assert form.values["next"] == ""
 
 
-def test_who_was_not_invited_gets_no_account_at_the_parents_door(runtime: Runtime) -> None:
+def test_who_was_not_invited_gets_no_account_at_the_parents_door(
+    runtime: Runtime, urls: dict[bool, str]
+) -> None:
     email = "stranger@example.com"
-    with entering(runtime, False) as enter:
+    with entering(urls[False]) as enter:
         sent = enter().post(f"{PARENTAL}/sign-in", data={"email": email})
         assert "a code is on its way" in words_of(sent)
     runtime.deliver()
@@ -356,14 +371,16 @@ def test_the_address_of_a_demo_user_is_that_user_at_their_door(demo: Enter, runt
 
 
 @pytest.mark.parametrize("is_demo", [True, False])
-def test_an_address_that_a_file_was_shared_with_signs_in_and_has_it(runtime: Runtime, is_demo: bool) -> None:
+def test_an_address_that_a_file_was_shared_with_signs_in_and_has_it(
+    runtime: Runtime, urls: dict[bool, str], is_demo: bool
+) -> None:
     email, campus = f"friend-{is_demo}@elsewhere.example", service(runtime, "campus")
     lin = campus.users.by_id(LIN)
     file = campus.listing.page(lin, Wanted(text="timetable")).items[0]
     to = campus.addressees.find(lin, [RecipientName(email=email)])
     campus.shares.share(lin, target_of(file), to, Terms())
     assert "timetable.txt" in letter_to(runtime, email)
-    with entering(runtime, is_demo) as enter:
+    with entering(urls[is_demo]) as enter:
         friend = enter()
         landed = signed_in(runtime, friend, friend.get(f"{CAMPUS}/shared"), email)
         assert (landed.status_code, landed.url.path) == (200, f"{CAMPUS}/shared")
@@ -376,9 +393,9 @@ def test_someone_on_a_roster_signs_in_and_is_in_the_course(enter: Enter, runtime
     assert "Introduction to Computer Science" in words_of(landed)
 
 
-def test_a_stranger_gets_no_account_at_the_campus(runtime: Runtime) -> None:
+def test_a_stranger_gets_no_account_at_the_campus(runtime: Runtime, urls: dict[bool, str]) -> None:
     email = "stranger@elsewhere.example"
-    with entering(runtime, False) as enter:
+    with entering(urls[False]) as enter:
         sent = enter().post(f"{CAMPUS}/sign-in", data={"email": email})
         assert "a code is on its way" in words_of(sent)
     runtime.deliver()
@@ -425,8 +442,8 @@ def test_a_search_without_a_result_names_what_its_reader_may_find(demo: Enter) -
 
 
 @pytest.mark.parametrize("home", DOORS)
-def test_without_the_demo_a_door_offers_no_people(runtime: Runtime, home: str) -> None:
-    with entering(runtime, False) as enter:
+def test_without_the_demo_a_door_offers_no_people(urls: dict[bool, str], home: str) -> None:
+    with entering(urls[False]) as enter:
         assert 'name="person"' not in enter().get(f"{home}/sign-in").text
 
 
@@ -441,9 +458,9 @@ def test_the_code_page_says_where_the_mail_of_a_demo_is(demo: Enter, home: str) 
 
 @pytest.mark.parametrize("door", ["/sign-in", *(f"{home}/sign-in" for home in DOORS)])
 def test_a_server_that_keeps_its_mail_says_so_and_shows_nobody_the_way_to_it(
-    runtime: Runtime, door: str
+    urls: dict[bool, str], door: str
 ) -> None:
-    with entering(runtime, False) as enter:
+    with entering(urls[False]) as enter:
         sent = enter().post(door, data={"email": "reader@example.com"})
         assert "This server keeps its mail instead of sending it." in words_of(sent)
         assert "/console/designs/mail" not in sent.text

@@ -307,6 +307,6 @@ def test_of_a_system_alone_only_its_tables_jobs_and_mail_run(alone: tuple[System
     system, runtime, _ = alone
     tables = {table for design, _ in runtime.designs.values() for table in design.tables}
     assert set(runtime.call("ListTables", {})["TableNames"]) >= tables
-    assert set(runtime.designs) == {design.name for design in system.designs} | {"house"}
+    assert set(runtime.designs) == {design.name for design in system.designs} | {"house", "house_alarms"}
     assert {post.system for post in runtime.posts} == {system.name, "house"}
     assert {due.system for due in runtime.schedule.listed()} <= {system.name, "house"}

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tablewright import Engine, testing
-from tablewright.app import runtime as opening
-from tablewright.app import schedule
+from tablewright.app import place, schedule
+from tablewright.app.runtime import open_app
 from tablewright.client import Call, CallRefused, embedded
 from tablewright.mapping.migrate import change_follower as follower
 
@@ -26,16 +26,17 @@ def test_an_idle_server_makes_no_call_that_is_refused(monkeypatch: pytest.Monkey
             try:
                 return answered(verb, request)
             except CallRefused as refusal:
-                refused.append((verb, refusal.name, request.get("TableName")))
+                if not _registers_a_consumer(request):
+                    refused.append((verb, refusal.name, request.get("TableName")))
                 raise
 
         return call
 
-    monkeypatch.setattr(opening, "embedded", listening)
+    monkeypatch.setattr(place, "embedded", listening)
     monkeypatch.setattr(schedule, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(follower, "LONG_WAIT", 0.05)
     clock = testing.Clock()
-    with opening.open_app(memory=True, world=clock.world(), seed=False) as runtime:
+    with open_app(memory=True, world=clock.world(), seed=False) as runtime:
         # Tables that several systems share are there already when the second one makes them; that is at the start.
         assert {name for _, name, _ in refused} <= {"ResourceInUseException"}
         refused.clear()
@@ -46,3 +47,9 @@ def test_an_idle_server_makes_no_call_that_is_refused(monkeypatch: pytest.Monkey
         runtime.schedule.close()
     assert [due.job.name for due in listed if due.last is None or due.last.error] == []
     assert refused == []
+
+
+def _registers_a_consumer(request: Mapping[str, Any]) -> bool:
+    """True for a follower's first transaction: of two that begin to read one stream at once, one has to try again."""
+    puts = [action["Put"]["Item"] for action in request.get("TransactItems", ()) if "Put" in action]
+    return any(item.get("SK") == {"S": "START"} for item in puts)

@@ -120,7 +120,7 @@ def test_jobs_of_a_house_run_and_stop_with_it(tmp_path: Path) -> None:
     system = replace(LIBRARY, jobs=lambda service: (Job("once", DAY, lambda _: ran.set()),))
     with open_app(tmp_path, systems=(system,)) as runtime:
         assert ran.wait(30)
-        assert [due.job.name for due in runtime.schedule.listed()] == ["once"]
+        assert [due.job.name for due in runtime.schedule.listed()] == ["once", "metrics", "charges", "alarms"]
     assert not any(thread.name == "tablewright-schedule" for thread in threading.enumerate())
 
 
@@ -135,7 +135,10 @@ def test_the_portal_keeps_its_tallies_while_the_app_is_up() -> None:
             met.wait(0.1)
         assert portal.tenants.tally().counts == {"UNVALIDATED": 1}
         assert {due.job.name for due in runtime.schedule.listed()} == {
+            "alarms",
             "backups",
+            "charges",
+            "metrics",
             "ending campaigns",
             "prices",
             "purge proposal",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.app.browsing import Enter, browsers
+from tests.app.browsing import Enter, another_network, browsers
 from tests.app.portal_forms import words_of
 from tests.cli.command import here
 
@@ -48,18 +48,22 @@ def runtime(home: Path) -> Iterator[Runtime]:
 
 
 @pytest.fixture(scope="module")
-def enter(runtime: Runtime) -> Iterator[Enter]:
-    """One app for all who ask a little; who asks more than a network may has one of their own."""
-    with entering(runtime) as entered:
+def url(runtime: Runtime) -> Iterator[str]:
+    with serving_app(app_of(runtime, is_demo=False)) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def enter(url: str) -> Iterator[Enter]:
+    """One network for all who ask a little; who asks more than a network may has one of their own."""
+    with entering(url) as entered:
         yield entered
 
 
 @contextmanager
-def entering(runtime: Runtime, open_sign_up: bool = False) -> Iterator[Enter]:
-    with (
-        serving_app(app_of(runtime, is_demo=False, open_sign_up=open_sign_up)) as url,
-        browsers(url) as entered,
-    ):
+def entering(url: str) -> Iterator[Enter]:
+    """Browsers of a network that asked for nothing yet."""
+    with browsers(url, another_network()) as entered:
         yield entered
 
 
@@ -83,7 +87,8 @@ def test_a_parent_signs_in_by_mail_and_makes_a_family(tmp_path: Path) -> None:
     assert here("people", "add", ADA, "--name", "Ada Lovelace", "--data", store).code == 0
     with (
         open_app(store, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as runtime,
-        entering(runtime) as enter,
+        serving_app(app_of(runtime, is_demo=False)) as url,
+        browsers(url) as enter,
     ):
         ada = enter()
         asked = ada.get(FAMILY)
@@ -133,8 +138,8 @@ def test_what_is_no_address_is_said_beside_the_field(enter: Enter) -> None:
     assert 'value="/docs"' in answer.text
 
 
-def test_a_limit_is_told_with_when_to_come_back(runtime: Runtime) -> None:
-    with entering(runtime) as enter:
+def test_a_limit_is_told_with_when_to_come_back(url: str) -> None:
+    with entering(url) as enter:
         ask, data = enter().post, {"email": "often@example.com"}
         refused = [ask("/sign-in", data=data) for _ in range(CODES_A_WINDOW + 1)][-1]
     assert refused.status_code == 429
@@ -153,7 +158,7 @@ def test_a_limit_is_told_with_when_to_come_back(runtime: Runtime) -> None:
     ],
 )
 def test_nobody_is_locked_out_by_what_another_network_asks_and_types(
-    runtime: Runtime, ask: str, answer: str
+    runtime: Runtime, url: str, ask: str, answer: str
 ) -> None:
     email = f"victim@{ask.strip('/').replace('/', '-')}.example"  # two of the doors lead to the same accounts
     portal = next(each for each in runtime.running if each.system.name == "portal").service
@@ -161,11 +166,8 @@ def test_nobody_is_locked_out_by_what_another_network_asks_and_types(
         portal.tenants.create(email, None, None, Staff("admin@example.com", "admin"))
     elif "travel" not in ask:
         runtime.accounts.add(email)
-    with (
-        serving_app(app_of(runtime, is_demo=False)) as url,
-        _from(url, "127.0.0.1") as stranger,
-        _from(url, "127.0.0.2") as owner,
-    ):
+    there, home = another_network(), another_network()
+    with _from(url, there) as stranger, _from(url, home) as owner:
         held = _asked(runtime, owner, ask, email)
         for _ in range(CODES_A_WINDOW):
             assert stranger.post(ask, data={"email": email}).status_code == 200
@@ -176,7 +178,7 @@ def test_nobody_is_locked_out_by_what_another_network_asks_and_types(
         assert (entered.status_code, bool(entered.history)) == (200, True), words_of(entered)
         # The same browser is known from now on, also where the stranger is.
         assert any(cookie.name.endswith("-known") for cookie in owner.cookies.jar)
-        with _from(url, "127.0.0.1") as moved:
+        with _from(url, there) as moved:
             moved.cookies = owner.cookies
             again = _asked(runtime, moved, ask, email)
             entered = moved.post(answer, data={"email": email, "code": again})
@@ -204,8 +206,8 @@ def _asked(runtime: Runtime, client: httpx.Client, ask: str, email: str) -> str:
     return found[0]
 
 
-def test_one_network_cannot_ask_for_ever(runtime: Runtime) -> None:
-    with entering(runtime) as enter:
+def test_one_network_cannot_ask_for_ever(url: str) -> None:
+    with entering(url) as enter:
         ask = enter().post
         statuses = [ask("/sign-in", data={"email": f"n{n}@example.com"}).status_code for n in range(40)]
     assert statuses[:30] == [200] * 30
@@ -273,14 +275,18 @@ def test_a_role_that_is_taken_and_an_account_that_is_closed_are_so_at_once(
 
 def test_only_with_open_sign_up_does_a_mailbox_make_an_account_and_never_one_with_roles(
     runtime: Runtime,
+    url: str,
 ) -> None:
     email = "new@example.com"
-    with entering(runtime) as enter:
+    with entering(url) as enter:
         enter().post("/sign-in", data={"email": email})
         runtime.deliver()
         assert isinstance(runtime.mail.way, Directory)
         assert runtime.mail.way.letters(email) == []
-    with entering(runtime, open_sign_up=True) as enter:
+    with (
+        serving_app(app_of(runtime, is_demo=False, open_sign_up=True)) as open_to_all,
+        browsers(open_to_all) as enter,
+    ):
         client = enter()
         assert "this also creates your account" in words_of(client.get("/sign-in"))
         assert "You are signed in." in words_of(signed_in(runtime, client, email))
@@ -311,7 +317,7 @@ def test_an_engineer_needs_two_factors(runtime: Runtime, enter: Enter) -> None:
     assert rosa.get(page).status_code == 200
 
 
-def test_the_portals_admins_see_its_mail_without_the_codes(runtime: Runtime) -> None:
+def test_the_portals_admins_see_its_mail_without_the_codes(runtime: Runtime, url: str) -> None:
     portal = next(each for each in runtime.running if each.system.name == "portal").service
     secrets = {"code": "479048", "link": "http://x/verify?address=a@b.example&secret=0f0f0f0f"}
     portal.repository.db.write(
@@ -319,7 +325,7 @@ def test_the_portals_admins_see_its_mail_without_the_codes(runtime: Runtime) -> 
     )
     account = runtime.accounts.add("admin@example.com", roles=["portal.admin"])
     token = runtime.login_of(SignedIn(account, ("pwd", "otp", "mfa")))
-    with entering(runtime) as enter:
+    with entering(url) as enter:
         admin = enter()
         admin.headers["Authorization"] = f"Bearer {token}"
         listed = admin.get("/console/portal/outbox")
@@ -376,10 +382,10 @@ def test_who_signs_out_is_signed_out_wherever_the_token_is(runtime: Runtime, ent
     assert [session.ended_at is not None for session in sessions] == [True]
 
 
-def test_one_ends_ones_own_logins_everywhere(runtime: Runtime) -> None:
+def test_one_ends_ones_own_logins_everywhere(runtime: Runtime, url: str) -> None:
     email = "everywhere@example.com"
     runtime.accounts.add(email)
-    with entering(runtime) as enter:
+    with entering(url) as enter:
         here, there = enter(), enter()
         for client in (here, there):
             signed_in(runtime, client, email)

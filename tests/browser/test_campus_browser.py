@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import expect
 from tests.browser.conftest import Keep, Open
 from tests.browser.looks import looked_at
 
@@ -87,7 +88,7 @@ def test_an_upload_goes_on_after_a_reload_without_sending_again_what_arrived(
     page.locator(".upload[data-state=done]").wait_for()
     assert [url.rpartition("/")[2] for url in sent] == ["2"]
     assert page.locator(".upload").get_attribute("data-kept") == "2"
-    assert page.locator("[data-unfinished]").count() == 0
+    expect(page.locator("[data-unfinished]")).to_have_count(0)
     with page.expect_download() as caught:
         page.locator("a[aria-label='Download lecture.txt']").click()
     assert Path(caught.value.path()).read_bytes() == content
@@ -132,7 +133,7 @@ def test_an_upload_can_be_paused_resumed_and_cancelled(open_page: Open, tmp_path
         page.locator(".upload[data-state=running] button", has_text="Cancel").click()
     assert caught.value.status == 204
     page.goto(f"{HOME}/files")
-    assert page.locator("text=cancelled.txt").count() == 0
+    expect(page.locator("text=cancelled.txt")).to_have_count(0)
 
 
 def test_an_upload_that_is_done_has_no_buttons_and_cannot_be_cancelled(
@@ -174,7 +175,22 @@ def test_dropped_files_are_uploaded_into_the_folder_of_the_page(open_page: Open)
     )
     page.locator("#listing a", has_text="dropped.txt").wait_for()
     page.goto(f"{HOME}/files")
-    assert page.locator("#listing a", has_text="dropped.txt").count() == 0
+    expect(page.locator("#listing a", has_text="dropped.txt")).to_have_count(0)
+
+
+def test_a_chosen_folder_is_uploaded_with_the_folders_below_it(open_page: Open, tmp_path: Path) -> None:
+    page, below = open_page(OMAR), tmp_path / "Voyage" / "Day 1"
+    below.mkdir(parents=True)
+    (below / "deep.txt").write_text("deep")
+    (below.parent / "empty.txt").write_text("")
+    page.goto(f"{HOME}/files")
+    page.locator("[data-upload] input[webkitdirectory]").set_input_files(below.parent)
+    page.get_by_text("2 files are uploaded.").wait_for()
+    expect(page.locator("#listing a", has_text="deep.txt")).to_have_count(0)
+    page.locator("#listing a", has_text="Voyage").click()
+    page.locator("#listing a", has_text="empty.txt").wait_for()
+    page.locator("#listing a", has_text="Day 1").click()
+    page.locator("#listing a", has_text="deep.txt").wait_for()
 
 
 def test_a_new_version_is_uploaded_on_the_page_of_a_file_and_the_old_one_restored(
@@ -191,4 +207,4 @@ def test_a_new_version_is_uploaded_on_the_page_of_a_file_and_the_old_one_restore
     page.locator("button", has_text="Move to trash").click()
     page.goto(f"{HOME}/trash")
     page.locator("tr", has_text="versions.txt").locator("button", has_text="Restore").click()
-    assert page.locator("tr", has_text="versions.txt").count() == 0
+    expect(page.locator("tr", has_text="versions.txt")).to_have_count(0)

@@ -2,6 +2,7 @@
 
 import re
 
+from playwright.sync_api import expect
 from tests.browser.conftest import Open
 
 HOME = "/console/campus"
@@ -30,7 +31,7 @@ def test_a_course_is_set_up_worked_in_marked_released_and_asked_about(open_page:
     )
     brandt.wait_for_function("document.getElementById('f-file').value.includes('Lin')")
     brandt.get_by_role("button", name="Preview").click()
-    assert "This is not a valid e-mail address." in brandt.locator("main").inner_text()
+    expect(brandt.locator("main")).to_contain_text("This is not a valid e-mail address.", use_inner_text=True)
     brandt.get_by_role("button", name="Import 3 rows").click()
     # A rubric, and an assignment that has its points.
     brandt.goto(f"{course}/rubrics/new")
@@ -46,7 +47,7 @@ def test_a_course_is_set_up_worked_in_marked_released_and_asked_about(open_page:
     brandt.get_by_role("button", name="Publish").click()
     assignment = brandt.url.partition("?")[0]
     brandt.get_by_role("link", name="Mark and release").click()
-    assert brandt.get_by_text("Release all grades").count() == 0, "nothing to release"
+    expect(brandt.get_by_text("Release all grades"), "nothing to release").to_have_count(0)
     brandt.get_by_label(re.compile("^Mark with")).select_option("Maps")
     brandt.get_by_role("button", name="Use this rubric").click()
     # Five points of twenty: the page says so, and the points are those of the rubric once they are left empty.
@@ -54,7 +55,7 @@ def test_a_course_is_set_up_worked_in_marked_released_and_asked_about(open_page:
     brandt.get_by_label("Points optional", exact=True).fill("")
     brandt.get_by_role("button", name=re.compile("^Save")).first.click()
     brandt.goto(f"{assignment}/grading")
-    assert brandt.get_by_text("The best levels of this rubric make").count() == 0
+    expect(brandt.get_by_text("The best levels of this rubric make")).to_have_count(0)
 
     lin = open_page(LIN)
     lin.goto(f"{assignment}/submit")
@@ -67,27 +68,26 @@ def test_a_course_is_set_up_worked_in_marked_released_and_asked_about(open_page:
     # Shared among the graders, then marked from the queue by keys.
     brandt.goto(f"{assignment}/grading")
     brandt.get_by_role("button", name="Allocate evenly").click()
-    assert brandt.get_by_text("1 submission allocated.").is_visible()
+    expect(brandt.get_by_text("1 submission allocated.")).to_be_visible()
     tessa = open_page(TESSA)
     tessa.goto(f"{course}/grading?mine=on")
     with tessa.expect_navigation():
         tessa.get_by_role("link", name="Lin Zhao").click()
     tessa.locator("h1").click()
     tessa.keyboard.press("2")
-    assert tessa.locator("[data-sum]").inner_text() == "5"
+    expect(tessa.locator("[data-sum]")).to_have_text("5", use_inner_text=True)
     tessa.get_by_role("button", name="Save and back to the queue").click()
-    assert (
-        tessa.get_by_text("Nothing waits for a grade")
-        .or_(tessa.get_by_text("Nothing is allocated to you"))
-        .first.is_visible()
+    idle = tessa.get_by_text("Nothing waits for a grade").or_(
+        tessa.get_by_text("Nothing is allocated to you")
     )
+    expect(idle.first).to_be_visible()
     # Released, asked about, answered; the gradebook has it.
     brandt.goto(f"{assignment}/grading")
     brandt.get_by_text("Release all grades…").click()
     brandt.get_by_role("button", name="Release all grades now").click()
     lin.goto(f"{course}/grades")
     lin.get_by_role("link", name="The oldest map").click()
-    assert lin.locator(".big").inner_text() == "5 of 5"
+    expect(lin.locator(".big")).to_have_text("5 of 5", use_inner_text=True)
     lin.get_by_text("Ask for a regrade", exact=True).click()
     lin.get_by_label("What should be looked at again").fill("Is there more to say?")
     lin.get_by_role("button", name="Send request").click()
@@ -97,6 +97,6 @@ def test_a_course_is_set_up_worked_in_marked_released_and_asked_about(open_page:
     tessa.get_by_label("Answer").fill("No: full points.")
     tessa.get_by_role("button", name="Send").click()
     lin.reload()
-    assert lin.get_by_text("No: full points.").is_visible()
+    expect(lin.get_by_text("No: full points.")).to_be_visible()
     brandt.goto(f"{course}/gradebook")
     assert "100 %" in brandt.get_by_role("row", name=re.compile("Lin Zhao")).inner_text()

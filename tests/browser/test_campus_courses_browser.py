@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from tests.browser.conftest import Keep, Open, Served
 from tests.browser.looks import looked_at
 
@@ -65,7 +66,7 @@ def test_a_roster_is_read_from_a_file_previewed_and_imported(open_page: Open) ->
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Import 1 row").click()
     page.get_by_role("link", name="Show people").click()
-    assert page.get_by_role("cell", name="Zoë Ångström", exact=True).is_visible()
+    expect(page.get_by_role("cell", name="Zoë Ångström", exact=True)).to_be_visible()
 
 
 @pytest.fixture
@@ -95,8 +96,8 @@ def test_cc_s16_a_team_submits_from_two_browsers_and_both_parts_are_in_one_attem
     with omar.expect_response(re.compile("/submit/parts")) as answered:
         omar.get_by_role("button", name="Add", exact=True).click()
     assert answered.value.status == 409
-    assert omar.get_by_role("alert").get_by_text("A part was added or removed").is_visible()
-    assert omar.locator(".part-list").get_by_text("report.txt").is_visible()
+    expect(omar.get_by_role("alert").get_by_text("A part was added or removed")).to_be_visible()
+    expect(omar.locator(".part-list").get_by_text("report.txt")).to_be_visible()
     assert omar.get_by_label("Text").input_value() == "See README for how to run it."
     omar.get_by_role("button", name="Add", exact=True).click()
     omar.locator(".part-list").get_by_text("See README").wait_for()
@@ -109,8 +110,8 @@ def test_cc_s16_a_team_submits_from_two_browsers_and_both_parts_are_in_one_attem
         page.wait_for_url(re.compile("/receipt$"))
     assert lin.url == omar.url
     for page in (lin, omar):
-        assert page.get_by_role("heading", name=re.compile("Attempt 1")).is_visible()
-        assert page.get_by_text("report.txt").is_visible()
-        assert page.get_by_text("See README for how to run it.").is_visible()
+        expect(page.get_by_role("heading", name=re.compile("Attempt 1"))).to_be_visible()
+        expect(page.get_by_text("report.txt")).to_be_visible()
+        expect(page.get_by_text("See README for how to run it.")).to_be_visible()
         page.goto(path)
-        assert page.get_by_text("1 of 3").first.is_visible()
+        expect(page.get_by_text("1 of 3").first).to_be_visible()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from tests.browser.conftest import Keep, Open, Served
 from tests.browser.looks import looked_at
 from tests.browser.test_campus_grading_browser import (
@@ -101,8 +102,8 @@ def test_pins_on_an_image_and_on_a_page_of_a_pdf_stay_in_their_place_and_are_rea
     keep(tessa, "campus-pins")
 
     omar.goto(mark.replace("/mark", "/grade"))
-    assert omar.locator(".doc").first.is_visible()
-    assert omar.locator(".pin, .note").count() == 0, "not before the release"
+    expect(omar.locator(".doc").first).to_be_visible()
+    expect(omar.locator(".pin, .note"), "not before the release").to_have_count(0)
     tessa.get_by_label(re.compile("^Grade of")).fill("8")
     tessa.get_by_role("button", name="Save grade").click()
     brandt.goto(f"{HOME}/assignments/{assignment_id}/grading")
@@ -121,7 +122,9 @@ def test_pins_on_an_image_and_on_a_page_of_a_pdf_stay_in_their_place_and_are_rea
     pin = document(omar, "picture.png").locator(".pin")
     pin.focus()
     omar.keyboard.press("Enter")
-    assert omar.locator(".note:target .note-text").inner_text() == "Look here in picture.png."
+    expect(omar.locator(".note:target .note-text")).to_have_text(
+        "Look here in picture.png.", use_inner_text=True
+    )
 
 
 def test_own_points_take_the_place_of_a_level_and_a_level_theirs(open_page: Open) -> None:
@@ -137,10 +140,10 @@ def test_own_points_take_the_place_of_a_level_and_a_level_theirs(open_page: Open
     own.fill("1,5")
     assert float(total.inner_text()) == others + 1.5
     tessa.get_by_role("button", name="Save draft").click()
-    assert own.input_value() == "1.5"
+    expect(own).to_have_value("1.5")
     best = criterion.locator("[data-points]").last
     best.check()
-    assert own.input_value() == ""
+    expect(own).to_have_value("")
     assert float(total.inner_text()) == others + float(best.get_attribute("data-points"))
 
 
@@ -155,12 +158,12 @@ def test_a_student_without_a_submission_gets_a_grade_by_hand(open_page: Open) ->
     )
     tessa.get_by_label("Student", exact=True).select_option(noors)
     tessa.get_by_role("button", name="Grade without a submission").click()
-    assert tessa.get_by_text("Nothing was handed in").is_visible()
+    expect(tessa.get_by_text("Nothing was handed in")).to_be_visible()
     tessa.get_by_label(re.compile("^Grade of")).fill("9")
     tessa.get_by_label("Feedback").fill("Clear answers.")
     tessa.get_by_role("button", name="Save grade").click()
     noor.goto(f"{HOME}/assignments/{assignment_id}")
-    assert noor.get_by_text("without a submission").count() == 0
+    expect(noor.get_by_text("without a submission")).to_have_count(0)
     brandt.goto(grading)
     assert "no submission" in brandt.get_by_role("row", name=re.compile("Noor")).inner_text()
     brandt.get_by_text("Release all grades…").click()
@@ -168,7 +171,7 @@ def test_a_student_without_a_submission_gets_a_grade_by_hand(open_page: Open) ->
     noor.goto(f"{course_of(noor)}/grades")
     noor.get_by_role("link", name=title).click()
     assert noor.locator(".big").inner_text().startswith("9")
-    assert noor.get_by_text("Clear answers.").is_visible()
+    expect(noor.get_by_text("Clear answers.")).to_be_visible()
 
 
 def test_grades_are_imported_from_a_file_of_the_computer(open_page: Open, keep: Keep, tmp_path: Path) -> None:
@@ -189,15 +192,15 @@ def test_grades_are_imported_from_a_file_of_the_computer(open_page: Open, keep: 
     table = brandt.get_by_role("table", name="Cells that are not imported")
     assert "The grade must be 0 to 10." in table.inner_text()
     assert "“many” is not a number." in table.inner_text()
-    assert brandt.get_by_text("x@x.example").is_visible()
-    assert brandt.get_by_role("button", name=re.compile("^Import")).count() == 0
+    expect(brandt.get_by_text("x@x.example")).to_be_visible()
+    expect(brandt.get_by_role("button", name=re.compile("^Import"))).to_have_count(0)
     looked_at(brandt, keep, "campus-gradebook-wrong")
     chosen(f"E-mail,{title}\nlin@campus.example,7.5\nnoor@campus.example,6\n")
     assert "7.5" in brandt.get_by_role("table", name="Grades that change").inner_text()
     looked_at(brandt, keep, "campus-gradebook-preview")
     brandt.get_by_role("button", name="Import 2 grades").click()
     brandt.get_by_role("link", name="Show the gradebook").click()
-    assert "7.5" in brandt.get_by_role("row", name=re.compile("Lin Zhao")).inner_text()
+    expect(brandt.get_by_role("row", name=re.compile("Lin Zhao"))).to_contain_text("7.5", use_inner_text=True)
 
 
 def test_a_worksheet_comes_back_from_the_computer(open_page: Open, tmp_path: Path) -> None:
@@ -259,7 +262,7 @@ def test_what_is_typed_and_not_saved_outlives_a_comment_and_a_key_asks_before_it
     tessa.get_by_label("Comment", exact=True).fill("Why?")
     with tessa.expect_navigation():
         tessa.get_by_role("button", name="Add comment").click()
-    assert tessa.locator(".note-text").inner_text() == "Why?"
+    expect(tessa.locator(".note-text")).to_have_text("Why?", use_inner_text=True)
     assert (score.input_value(), feedback.input_value()) == ("7,5", "Half of a long feedback")
     assert "What you typed here is not saved yet." in note.inner_text()
     assert dialogs == []
@@ -268,7 +271,7 @@ def test_what_is_typed_and_not_saved_outlives_a_comment_and_a_key_asks_before_it
     key = "j" if tessa.locator('[data-key="j"]').count() else "k"
     tessa.locator("h1").click()
     tessa.keyboard.press(key)
-    assert f"Press {key} again to leave it" in note.inner_text()
+    expect(note).to_contain_text(f"Press {key} again to leave it", use_inner_text=True)
     assert tessa.url.split("#")[0].endswith(mark)
     tessa.locator(f'[data-key="{key}"]').click(no_wait_after=True)
     tessa.wait_for_function("() => true")
@@ -291,7 +294,7 @@ def test_what_is_typed_and_not_saved_outlives_a_comment_and_a_key_asks_before_it
     score.fill("7,5")
     with tessa.expect_navigation():
         tessa.get_by_role("button", name="Save draft").click()
-    assert tessa.get_by_text("Draft saved.").is_visible()
+    expect(tessa.get_by_text("Draft saved.")).to_be_visible()
     assert (score.input_value(), note.count()) == ("7.5", 0)
     assert not [each for each in tessa.evaluate("() => Object.keys(sessionStorage)") if "/mark" in each]
 

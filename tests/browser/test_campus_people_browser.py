@@ -21,6 +21,9 @@ PAGES = {
         "erase": "/admin/users/student_omar/erase",
         "quarantine": "/admin/quarantine",
         "storage": "/admin/storage",
+        "all-courses": "/admin/courses",
+        "admin-roster": "/admin/roster",
+        "audit": "/admin/audit",
     },
 }
 

@@ -1,7 +1,16 @@
 """The engineers' area in a real browser: run a pattern, browse, explain, follow long work."""
 
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
 import boto3
+from playwright.sync_api import expect
 from tests.browser.conftest import Keep, Open, Served
+
+from tablewright.design import files as design_files
+
+AS_WRITTEN = Path(__file__).parents[2] / "examples" / "as-written" / "004.json"
 
 
 def test_a_pattern_is_run_and_shows_request_answer_units_and_price(open_page: Open, keep: Keep) -> None:
@@ -85,10 +94,121 @@ def test_what_a_design_costs_is_computed_anew_and_each_line_shows_its_arithmetic
     page = open_page("engineer_rosa", width=390)
     page.goto("/console/designs/travel")
     page.get_by_role("link", name="Cost", exact=True).click()
-    assert page.get_by_text("within what was said").is_visible()
+    expect(page.get_by_text("within what was said")).to_be_visible()
     page.get_by_label("Load multiplier").fill("10")
     page.get_by_role("button", name="Calculate").click()
     page.get_by_text("Over budget").wait_for()
     page.get_by_text("visit.put").click()
-    assert page.get_by_text("3 000 000 writes a month x 4 units").is_visible()
+    expect(page.get_by_text("3 000 000 writes a month x 4 units")).to_be_visible()
     keep(page, "cost-390-light")
+
+
+def test_the_design_page_leads_to_pictures_with_a_switch_for_each_index(open_page: Open, keep: Keep) -> None:
+    page = open_page("engineer_rosa", width=390, dark=True)
+    page.goto("/console/designs/travel")
+    drawn = page.locator(".gallery img")
+    drawn.first.scroll_into_view_if_needed()
+    drawn.first.evaluate("image => image.decode()")  # fails if it cannot be loaded and drawn
+    expect(drawn, "travel has no state machines").to_have_count(4)
+    page.get_by_role("link", name="Item collections").click()
+    page.get_by_role("link", name="GSI1", exact=True).click()
+    picture = page.get_by_role("group", name="Item collections of skratch-data, index GSI1")
+    expect(picture.get_by_role("link", name="visit", exact=True)).to_be_visible()
+    keep(page, "picture-390-dark")
+    page.get_by_role("link", name="Key anatomy").click()
+    page.get_by_role("link", name="visit", exact=True).click()
+    expect(page.get_by_role("group", name="Keys of visit")).to_be_visible()
+
+
+def test_an_uploaded_document_is_checked_corrected_and_checked_again(open_page: Open, keep: Keep) -> None:
+    page = open_page("engineer_rosa", script=False)
+    page.goto("/console/designs")
+    page.get_by_role("link", name="Check a design").first.click()
+    page.get_by_label("File").set_input_files(AS_WRITTEN)
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.get_by_role("heading", name="Customer portal, as written").wait_for()
+    assert page.locator(".finding-line").first.inner_text() == "line 77"
+    keep(page, "check-1280-light")
+    page.get_by_role("textbox", name="Document").fill('{"name": "Corrected"}')
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.get_by_text("No open findings").wait_for()
+
+
+def test_an_uploaded_design_file_is_drawn_priced_and_corrected(
+    open_page: Open, keep: Keep, tmp_path: Path
+) -> None:
+    shop = tmp_path / "shop.yaml"
+    example = files(design_files).joinpath("example.yaml").read_text("utf-8")
+    shop.write_text(example.replace("name: shop\n", "name: corner\n", 1), "utf-8")
+    page = open_page("engineer_rosa", script=False)
+    page.goto("/console/designs/check")
+    page.get_by_label("File").set_input_files(shop)
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.get_by_role("heading", name="corner", exact=True).wait_for()
+    assert page.get_by_role("textbox", name="Document").input_value().startswith("# A design of a small shop")
+    page.get_by_role("textbox", name="Document").fill(example)
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.get_by_text("No open findings").wait_for()
+    assert "$0.47" in page.locator("main").inner_text()
+    expect(page.get_by_role("region", name="Picture: Item collections of shop", exact=True)).to_be_visible()
+    page.get_by_text("States of order: status").first.click()
+    expect(page.get_by_role("region", name="Picture: States of order: status")).to_be_visible()
+    keep(page, "check-file-1280-light")
+
+
+def test_a_finding_leads_to_its_rule_and_to_the_element_it_is_about(open_page: Open) -> None:
+    page = open_page("engineer_rosa")
+    page.goto("/console/designs/portal/findings")
+    first = page.locator(".finding-head").first
+    place = first.get_by_role("link").first.inner_text()
+    first.locator(".finding-rule").click()
+    page.get_by_role("heading", name="A bad example").wait_for()
+    page.go_back()
+    page.locator(".finding-head").first.get_by_role("link").first.click()
+    expect(page.locator("h1")).to_contain_text(place.split(".")[0])
+
+
+def test_the_cost_page_draws_cost_over_load_and_fits_a_phone(open_page: Open, keep: Keep) -> None:
+    page = open_page("engineer_rosa")
+    page.goto("/console/designs/portal/cost")
+    page.get_by_role("img", name="Monthly cost from 0.01").wait_for()
+    keep(page, "cost-1280-light")
+    small = open_page("engineer_rosa", width=390)
+    small.goto("/console/designs/portal/cost")
+    small.get_by_role("heading", name="Cost over load").wait_for()
+    keep(small, "cost-390-light")
+    assert small.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_part_of_a_key_says_what_it_is_when_the_keyboard_reaches_it(open_page: Open) -> None:
+    page = open_page("engineer_rosa", width=390)
+    page.goto("/console/designs/travel/pictures/" + _first_keys(page))
+    parts = page.locator(".picture g[tabindex]")
+    parts.first.focus()
+    expect(parts.first.locator(".p-said")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(parts.first.locator(".p-said")).to_be_hidden()
+    expect(parts.nth(1).locator(".p-said")).to_be_visible()
+    page.get_by_role("link", name="Open the picture at full size").wait_for()
+    assert page.locator(".picture").bounding_box()["width"] <= 38 * 16
+
+
+def _first_keys(page: Any) -> str:
+    page.goto("/console/designs/travel")
+    link = page.get_by_role("link", name="Key anatomy").get_attribute("href")
+    return str(link).rpartition("/")[2]
+
+
+def test_a_design_is_printed_with_its_pictures_and_nothing_is_cut_off(open_page: Open) -> None:
+    page = open_page("engineer_rosa", width=688)  # of A4 between margins
+    page.emulate_media(media="print")
+    for design in ("travel", "portal"):
+        page.goto(f"/console/designs/{design}")
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), design
+        widths = page.evaluate(
+            "() => [...document.querySelectorAll('.gallery img')].map(each => each.naturalWidth)"
+        )
+        assert len(widths) > 3, design
+        assert min(widths) > 0, design
+        expect(page.locator(".top")).to_be_hidden()
+    assert page.pdf(format="A4", prefer_css_page_size=True).startswith(b"%PDF")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from playwright.sync_api import expect
 from tests.browser.conftest import Keep, Open, Served
 from tests.browser.looks import looked_at, overflow
 
@@ -14,6 +15,11 @@ PAGES = {
     "design": "/console/designs/portal",
     "table": "/console/designs/portal/tables/tenants",
     "entity": "/console/designs/portal/entities/tenant",
+    "collections": "/console/designs/portal/pictures/portal-tenants-collections",
+    "matrix": "/console/designs/portal/pictures/portal-tenants-matrix",
+    "findings": "/console/designs/portal/findings",
+    "rules": "/console/designs/rules",
+    "check": "/console/designs/check",
     "environments": "/console/designs/portal/environments",
     "cost": "/console/designs/portal/cost",
     "pattern": "/console/designs/portal/patterns/products_by_active",
@@ -21,6 +27,8 @@ PAGES = {
     "store": "/console/designs/store",
     "metrics": "/console/designs/metrics?table=products",
     "mail": "/console/designs/mail",
+    "alarms": "/console/designs/alarms",
+    "alarm": "/console/designs/alarms/campus/StorageQuotaHigh",
 }
 
 
@@ -56,12 +64,12 @@ def test_on_a_phone_the_areas_are_in_a_drawer_that_needs_no_script(open_page: Op
     page = open_page(width=390, script=False)
     page.goto("/")
     designs = page.get_by_role("link", name="All designs", exact=True)
-    assert not designs.is_visible()
+    expect(designs).to_be_hidden()
     page.get_by_role("button", name="Menu").click()
-    assert designs.is_visible()
+    expect(designs).to_be_visible()
     keep(page, "drawer-390-light")
     page.get_by_role("button", name="Close").click()
-    assert not designs.is_visible()
+    expect(designs).to_be_hidden()
 
 
 def test_on_a_phone_the_menu_of_campus_cloud_is_a_drawer_whose_links_lead_to_its_pages(
@@ -70,11 +78,11 @@ def test_on_a_phone_the_menu_of_campus_cloud_is_a_drawer_whose_links_lead_to_its
     page = open_page("student_lin", width=390, script=False)
     page.goto("/console/campus")
     courses = page.get_by_role("navigation").get_by_role("link", name="Courses", exact=True)
-    assert not courses.is_visible()
+    expect(courses).to_be_hidden()
     page.get_by_role("button", name="Menu").click()
     courses.click()
     page.get_by_role("heading", name="Courses", level=1).wait_for()
-    assert not courses.is_visible()
+    expect(courses).to_be_hidden()
 
 
 def test_on_a_phone_the_words_of_the_search_are_whole_also_for_who_is_not_signed_in(open_page: Open) -> None:
@@ -113,14 +121,15 @@ def test_on_a_phone_a_row_of_orders_shows_its_status_and_total_without_scrolling
 
 def test_the_menu_of_people_closes_with_escape_and_by_a_click_elsewhere(open_page: Open) -> None:
     page = open_page("engineer_rosa")
+    page.goto("/")
     menu, summary = page.locator(".demo-switch .who-menu"), page.locator(".demo-switch summary")
     summary.click()
-    assert menu.is_visible()
+    expect(menu).to_be_visible()
     page.keyboard.press("Escape")
-    assert not menu.is_visible()
+    expect(menu).to_be_hidden()
     summary.click()
     page.locator("h1").click()
-    assert not menu.is_visible()
+    expect(menu).to_be_hidden()
 
 
 def test_the_keyboard_reaches_the_content_in_one_step(open_page: Open) -> None:
@@ -145,6 +154,7 @@ def test_a_line_of_code_is_copied_by_its_button(open_page: Open) -> None:
 
 def test_search_finds_a_pattern_and_leads_to_it(open_page: Open) -> None:
     page = open_page("engineer_rosa")
+    page.goto("/")
     page.get_by_role("searchbox").fill("tenants by email")
     page.get_by_role("searchbox").press("Enter")
     page.get_by_role("link", name="Pattern tenants_by_email").click()

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from tests.browser.conftest import Keep, Open, Served
 from tests.browser.looks import looked_at
 
@@ -169,6 +170,7 @@ def test_a_mistake_stands_beside_its_field_on_every_screen(browser: Any, served:
 
 def test_pages_of_others_fit_every_screen(open_page: Open, keep: Keep) -> None:
     support = open_page(SAM)
+    support.goto(HOME)
     looked_at(support, keep, "parental-support")
     support.locator("#f-phoneNumber").fill(ADA)
     support.locator("#f-reason").fill("Ticket 15: is it on?")
@@ -210,7 +212,7 @@ def test_a_finger_scrolls_the_week_and_draws_in_it_after_a_rest(open_page: Open)
         if page.locator("[data-time-row]").count() == 1:
             break
         page.reload()
-    assert page.locator("[data-time-row]").count() == 1
+    expect(page.locator("[data-time-row]")).to_have_count(1)
     drag(rests=True)
     page.locator("#week").get_by_text("14:00 to 16:00, Tuesday").wait_for()
 
@@ -243,7 +245,7 @@ def test_a_time_is_drawn_in_the_week_with_the_mouse(open_page: Open, keep: Keep)
     page.locator("#week").get_by_text("08:00 to 15:00, Monday to Friday").wait_for()
     page.get_by_role("radio", name="Always").check()
     page.locator("#week").get_by_text("All day, every day.").wait_for()
-    assert not page.locator("[data-time-rows]").is_visible()
+    expect(page.locator("[data-time-rows]")).to_be_hidden()
 
 
 def test_a_policy_is_written_without_a_script(open_page: Open, parental: Parental) -> None:
@@ -257,7 +259,7 @@ def test_a_policy_is_written_without_a_script(open_page: Open, parental: Parenta
     page.locator("#o0-name").fill("Comics")
     page.locator("#o0-to").fill("https://comics.example/today")
     page.locator("[data-time-row]").first.get_by_role("button", name="Remove this time").click()
-    assert page.locator("[data-time-row]").count() == 1
+    expect(page.locator("[data-time-row]")).to_have_count(1)
     page.locator("#f-notes").fill("No script")
     page.get_by_role("button", name="Save and activate").click()
     page.get_by_text("Rule saved.").wait_for()
@@ -289,6 +291,7 @@ def test_everything_is_blocked_with_the_keyboard_alone(open_page: Open, parental
 
 def test_a_child_is_added_with_the_code_of_the_demo(open_page: Open, keep: Keep) -> None:
     page = open_page(CHIDI)
+    page.goto(HOME)
     page.get_by_role("link", name="Add a child").click()
     page.locator("#f-phoneNumber").fill("+49 151 9999 001")
     page.get_by_role("button", name="Send code").click()
@@ -314,6 +317,7 @@ def test_a_parent_blocks_an_app_for_bedtime_and_the_firewall_drops_it(
     address, site = "10.20.30.40", "www.netflix.com"
     clock.move_to(datetime(2026, 11, 17, 2, 56, tzinfo=UTC))  # 21:56 in New York
     page = open_page(ANNA)
+    page.goto(HOME)
     page.get_by_role("link", name="Sarah").click()
     page.get_by_role("link", name="New rule").click()
     page.locator("#f-find").fill("netfl")
@@ -326,7 +330,7 @@ def test_a_parent_blocks_an_app_for_bedtime_and_the_firewall_drops_it(
     page.get_by_text("will be blocked at 22:00").first.wait_for()
     keep(page, "parental-story-2-before")
     assert not drops(parental, address, site)
-    assert page.locator(".states-list li", has_text="Netflix").count() == 0
+    expect(page.locator(".states-list li", has_text="Netflix")).to_have_count(0)
 
     clock.move_to(datetime(2026, 11, 17, 3, 0, 1, tzinfo=UTC))  # 22:00 in New York
     row = page.locator(".states-list li", has_text="Netflix")

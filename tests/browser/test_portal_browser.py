@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 
+from playwright.sync_api import expect
 from tests.browser.conftest import Keep, Open
 from tests.browser.looks import looked_at
 
@@ -191,7 +192,8 @@ def test_a_customer_buys_proves_the_address_and_registers_without_a_script(open_
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Demo mail").click()
     page = opened.value
-    letter = page.locator(".mails li", has_text="Your code is")  # the order's own mail may arrive before it
+    # The order's own mail may arrive before it, and other systems of this server send codes too.
+    letter = page.locator(".mails li", has_text="Your code is").filter(has_text="no.script@buyer.example")
     for _ in range(100):
         if letter.count():
             break
@@ -201,7 +203,7 @@ def test_a_customer_buys_proves_the_address_and_registers_without_a_script(open_
     page.get_by_role("button", name="Confirm address").click()
     page.get_by_role("button", name="Register").click()
     page.get_by_text("You are registered. Welcome.").wait_for()
-    assert page.locator("td a").count() == 1
+    expect(page.locator("td a")).to_have_count(1)
 
 
 def test_an_admin_suspends_a_tenant_with_the_keyboard_alone(open_page: Open) -> None:
@@ -221,5 +223,5 @@ def test_support_sees_a_tenant_without_a_button_to_change_it(open_page: Open, ke
     page.goto(f"{HOME}/tenants?status=REGISTERED")
     page.locator("td a").first.click()
     page.get_by_role("heading", name="History").wait_for()
-    assert page.locator("main form").count() == 0
+    expect(page.locator("main form")).to_have_count(0)
     keep(page, "portal-tenant-for-support-1280-light")

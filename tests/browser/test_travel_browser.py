@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 from tests.browser.conftest import Keep, Open, Served
 from tests.browser.looks import looked_at
 
@@ -467,7 +468,7 @@ def test_a_country_is_marked_and_looked_around_by_keyboard_alone(open_page: Open
     page.keyboard.press("ArrowLeft")
     focused = page.evaluate("document.activeElement.dataset.code")
     assert focused != "FR"
-    assert page.locator(".map-tip").is_visible()
+    expect(page.locator(".map-tip")).to_be_visible()
     page.keyboard.press("Enter")
     until(page, lambda: focused in {visit.region_code for visit in travel.visits.all(LENA)})
     assert is_marked(page, focused)
@@ -881,7 +882,7 @@ def test_signing_out_on_any_page_takes_the_map_away_and_tells_first_what_was_not
     assert "1 change to the map was not sent yet" in asked[0]
     assert kept_of(phone, LENA)["queue"] == 1
     phone.goto(f"{HOME}/statistics")
-    assert phone.get_by_role("heading", name="Statistics").is_visible(), "still signed in"
+    expect(phone.get_by_role("heading", name="Statistics"), "still signed in").to_be_visible()
     sign_out(go_on=True)
     phone.get_by_text("You are signed out.").wait_for()
     assert kept_people(phone) == set()
@@ -947,7 +948,7 @@ def test_a_conflict_shows_both_sides_and_is_settled_by_taking_the_other(
     japan.get_by_role("button", name=re.compile("Use Maya's iPad version")).click()
     page.get_by_text("Conflict resolved. The other version is used now.").wait_for()
     assert travel.visits.one(MAYA, "country", "JP").visited_date == "2023-03-28"
-    assert page.locator("article", has_text="Japan").count() == 0
+    expect(page.locator("article", has_text="Japan")).to_have_count(0)
 
 
 def test_the_card_is_a_picture_of_1200_by_630(open_page: Open, pictures: Path | None) -> None:

@@ -24,21 +24,26 @@ from tablewright.systems.parental.design import PARENTAL
 PLACES = ("FILE", "DIR", "PLACE")
 # These make their directory.
 MAKERS = {"serve --data", "engine serve --data", "serve --buckets", "engine serve --buckets", "db export --to",
-          "terraform --to", "db copies restore --data", "serve --copies"}  # fmt: skip
+          "design repository --to", "design picture --to", "db copies restore --data", "serve --copies",
+          "secrets directory"}  # fmt: skip
 # These have files of their own to test with.
-ELSEWHERE = {"db import source", "db import --data", "db copies restore --data"}
+ELSEWHERE = {"design import --data", "db import source", "db import --data", "db copies restore --data"}
 MAIL = ["--smtp", "smtp://a@127.0.0.1:9", "--mail-from", "a@example.com"]
+ENDPOINT = ["--endpoint", "http://127.0.0.1:9", "--url", "http://127.0.0.1:8080"]
 # Any text is right in these.
 OPAQUE = {"serve --smtp-password-file", "engine serve --metrics-token",
           "people password --password-file"}  # fmt: skip
 FILLED = {
     "REGION=URL": ["us-east-1=http://127.0.0.1:9"], "REGION": ["us-east-1"], "SYSTEM": ["travel"], "TABLE": ["pets"],
-    "OTHER": ["cats"],
+    "OTHER": ["cats"], "OLD": ["travel"],
     "ADDRESS": ["ada@example.com"], "NAME": ["skratch-visits-2"], "BACKUP": ["b"], "CONSUMER": ["c"], "SEQUENCE": ["1"],
 }  # fmt: skip
 MORE = {
     "db export": ["--to", "{tmp}/out"], "db restore": ["--from", "b", "--to", "cats"],
-    "terraform": ["--environment", "prod", "--to", "{tmp}/out"], "policies": ["--environment", "prod"],
+    "design heat": ["--live"], "design diff": ["--live", "--environment", "prod"],
+    "design repository": ["--to", "{tmp}/out"], "design policy": ["--environment", "prod"],
+    "deploy plan": ["--environment", "prod"], "deploy apply": ["--environment", "prod"],
+    "deploy drift": ["--environment", "prod"],
     "serve": ["--port", "0", "--no-dynamodb"],
     "engine serve": ["--port", "0"], "db copies restore": ["--data", "{tmp}/new"], "people change": ["--no-roles"],
 }  # fmt: skip
@@ -82,6 +87,9 @@ def given(tmp: Path, command: str, name: str, bad: Path, store: Path) -> list[st
     more = [word.format(tmp=tmp) for word in MORE.get(command, [])]
     if name == "--smtp-password-file":
         more += MAIL
+    if command == "serve" and name in ("--secrets", "--objects"):
+        here("secrets", tmp / "secrets")
+        more = [*more[:2], *ENDPOINT, "--secrets", str(tmp / "secrets"), "--objects", str(tmp / "directory")]
     if name in more:
         at = more.index(name)
         del more[at : at + 2]

@@ -155,3 +155,16 @@ def test_verify_finds_what_differs_and_repairs_it(store: Path) -> None:
 def test_what_is_misused_is_said(store: Path, words: list[str], said: str) -> None:
     done = migrate(store, *words)
     assert (done.code, said in done.err) == (2, True)
+
+
+def test_a_table_that_is_being_migrated_is_not_filled_until_the_switch(store: Path) -> None:
+    words = ("travel", "--table", "skratch-data")
+    assert migrate(store, "backfill", *words).code == 0
+    migrate(store, "plan", NAME)
+    migrate(store, "run", NAME)
+    refused = migrate(store, "backfill", *words, "--check")
+    assert (refused.code, f"skratch-data is being migrated ({NAME} is following)" in refused.err) == (2, True)
+    migrate(store, "verify", NAME)
+    migrate(store, "switch", NAME, "--yes")
+    filled = json.loads(migrate(store, "backfill", *words, "--check", "--json").out)
+    assert (filled["lacking"], filled["unreadable"]) == (0, 0)

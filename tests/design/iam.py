@@ -1,16 +1,18 @@
-"""IAM as far as our policies go: which rights a call needs, and whether a document gives them.
-
-Written from Amazon's descriptions and not from policies.py, so that the two can disagree. Transactions have no action
-of their own: each of their parts needs the right to what it does.
+"""Which rights a call needs, and documents with one right less. Whether a document gives a right is decided by
+design/iam_evaluation.py. Transactions have no action of their own: each of their parts needs the right to what it does.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
+
+from tablewright.design.iam_evaluation import AccessRequest as Right
+from tablewright.design.iam_evaluation import allows, several
+
+__all__ = ["Recorder", "Right", "allows", "pairs", "without"]
 
 Json = Mapping[str, Any]
 TRANSACTED = {
@@ -21,16 +23,6 @@ TRANSACTED = {
     "Get": "GetItem",
 }
 SINGLE = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan")
-
-
-@dataclass(frozen=True, order=True)
-class Right:
-    """An action on a resource (`table/pets`), with what conditions ask of the request."""
-
-    action: str
-    resource: str
-    leading: tuple[str, ...] | None = None
-    encrypted: bool = True
 
 
 class Recorder:
@@ -83,61 +75,14 @@ class Recorder:
         return tuple(key[self._pk[request["TableName"]]].values()) if key else None
 
 
-def allows(document: Json, right: Right) -> bool:
-    """Whether a document gives a right: some statement allows it, and none denies it."""
-    said = [each["Effect"] for each in document["Statement"] if _concerns(each, right)]
-    return "Allow" in said and "Deny" not in said
-
-
-def _concerns(statement: Json, right: Right) -> bool:
-    resources = [arn.partition(":table/")[2].join(("table/", "")) if ":table/" in arn else arn
-                 for arn in _several(statement["Resource"])]  # fmt: skip
-    return (
-        any(_like(pattern, right.action) for pattern in _several(statement["Action"]))
-        and any(_like(pattern, right.resource) for pattern in resources)
-        and all(_holds(test, keys, right) for test, keys in statement.get("Condition", {}).items())
-    )
-
-
-def _holds(test: str, keys: Json, right: Right) -> bool:
-    """A condition, of those that we write."""
-    told: dict[str, Sequence[str] | None] = {
-        "aws:SecureTransport": ["true" if right.encrypted else "false"],
-        "dynamodb:LeadingKeys": right.leading,
-    }
-    for key, wanted in keys.items():
-        here = told[key]
-        match test:
-            case "Bool":
-                is_so = here == [wanted]
-            case "Null":
-                is_so = (here is None) is (wanted == "true")
-            case "ForAllValues:StringLike":
-                is_so = all(any(_like(one, value) for one in _several(wanted)) for value in here or ())
-            case _:
-                raise AssertionError(f"{test} is no condition we write")
-        if not is_so:
-            return False
-    return True
-
-
-def _several(said: str | Sequence[str]) -> Sequence[str]:
-    return [said] if isinstance(said, str) else said
-
-
-def _like(pattern: str, text: str) -> bool:
-    escaped = "".join(".*" if c == "*" else "." if c == "?" else re.escape(c) for c in pattern)
-    return re.fullmatch(escaped, text, re.DOTALL) is not None
-
-
 def pairs(document: Json) -> list[tuple[str, str]]:
     """Every action and resource that is allowed."""
     return [
         (action, resource)
         for statement in document["Statement"]
         if statement["Effect"] == "Allow"
-        for action in _several(statement["Action"])
-        for resource in _several(statement["Resource"])
+        for action in several(statement["Action"])
+        for resource in several(statement["Resource"])
     ]
 
 
@@ -148,7 +93,7 @@ def without(document: Json, action: str, resource: str) -> dict[str, Any]:
         if statement["Effect"] == "Deny":
             kept.append(statement)
             continue
-        each = product(_several(statement["Action"]), _several(statement["Resource"]))
+        each = product(several(statement["Action"]), several(statement["Resource"]))
         kept += [
             {**statement, "Action": [a], "Resource": [r]} for a, r in each if (a, r) != (action, resource)
         ]

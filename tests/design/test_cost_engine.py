@@ -222,3 +222,45 @@ def test_reads_are_what_the_engine_counts(world: World) -> None:
     assert world.spent() == (world.expected("events_of"), 0)
     assert len(list(world.db.all(world.patterns["events_with"](id=first)))) == 1
     assert world.spent() == (world.expected("events_with"), 0)
+
+
+@pytest.mark.parametrize("items", [20, 50, 60, 200])
+def test_a_page_of_shards_is_read_of_each_of_them(items: int) -> None:
+    """Eight shards of 60 items of 600 bytes: each is asked for a page and one more, and the page is merged."""
+    design = Design("sharded")
+    table = design.table("events", pk="PK")
+    index = table.gsi("ByKind", pk="kindKey", sk="atKey")
+    on = {index: Keys("{kind}#{id:shard.8}", "{at:ms}#{id}")}
+    events = table.entity(Event, tenant_key, tag="event", pk="EVENT#{id}", on=on)
+    stated = Load(per_month=1, items=items, item_bytes=600)
+
+    @design.query(events, on=index, pk="{kind}#{id:shard.8}", page=min(items, 50), at_most=100, load=stated)
+    def events_of(*, kind: str) -> None:
+        """The events of a kind, from eight shards."""
+
+    (call,) = calls_of(design.build())
+    with testing.engine() as engine:
+        db = Db(embedded(engine), design)
+        db.create_tables()
+        kept: dict[str, list[Event]] = {}
+        for number in range(2000):
+            event = Event(id=f"e{number:04}")
+            kept.setdefault(events.shape.derive(event.__dict__)["kindKey"]["S"], []).append(event)
+        assert len(kept) == 8
+        # More than a page may have are all there are; of what fills a page each shard has enough.
+        most = 60 if items <= 100 else items // 8
+        chosen = [event for each in kept.values() for event in each[:most]]
+        empty = item_size(item_of(events.shape, chosen[0]))
+        sized = [event.model_copy(update={"text": "x" * (600 - empty)}) for event in chosen]
+        db.batch([events.put(event) for event in sized])
+        db.meter = Meter()
+        asked = events_of(kind="noise")
+        found = list(db.all(asked)) if items > 100 else db.page(asked, size=items).items
+        measured = sum(each.read for each in db.meter.spent().values())
+        assert len(found) == items
+        assert float(call.units) == measured
+        if items <= 50:
+            assert db.explain(asked).read_units == measured
+    if items == 50:
+        assert measured == 32
+        assert call.uses[0].why.startswith("51 items of 600 B in each of 8 shards, to merge a page of 50")

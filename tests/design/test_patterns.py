@@ -63,7 +63,9 @@ def sorted_by(sort: Sort, sk: str = "POST#{day}#{slug}") -> Pattern[Any, Post]:
     )
 
     @design.query(posts, pk="BLOG#{blog}", sk=sort)
-    def found(*, blog: str, a: date | None = None, b: date | None = None) -> None: ...
+    def found(
+        *, blog: str, a: date | None = None, b: date | None = None, slug: str | None = None
+    ) -> None: ...
 
     return found
 
@@ -179,6 +181,13 @@ def test_an_open_end_behind_a_literal_without_a_delimiter_is_open_all_the_same()
     sort = between("P{a}", "P{b}")
     assert condition(sort, "P{day}#{slug}", a=A) == ("BETWEEN", "P2026-05-01", "Q")
     assert condition(sort, "P{day}#{slug}", b=B) == ("BETWEEN", "P", "P2026-06-01$")
+
+
+def test_an_open_end_stays_among_those_with_the_parts_that_are_given() -> None:
+    sort, key = between("POST#{slug}#{a}", "POST#{slug}#{b}"), "POST#{slug}#{day}"
+    assert condition(sort, key, slug="x", a=A) == ("BETWEEN", "POST#x#2026-05-01", "POST#x$")
+    assert condition(sort, key, slug="x", b=B) == ("BETWEEN", "POST#x#", "POST#x#2026-06-01")
+    assert condition(sort, key, slug="x") == ("begins_with", "POST#x#")
 
 
 def test_a_whole_key_as_an_upper_bound_is_that_key() -> None:

@@ -130,6 +130,21 @@ def test_a_client_that_stops_sending_is_not_waited_for_after_its_refusal(
     assert answered.startswith(b"HTTP/1.1 413 ")
 
 
+def test_a_client_that_has_sent_all_of_a_refused_body_is_answered_to_the_end_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tablewright.edge.request_bodies._DRAIN_SECONDS", 600)
+    with serving_app(app_of(router(), body_bytes=10)) as url:
+        host, port = url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=60) as connection:
+            head = b"POST /json HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+            connection.sendall(head + b"b\r\n" + b"x" * 11 + b"\r\n0\r\n\r\n")
+            answered = b""
+            while part := connection.recv(4096):
+                answered += part
+    assert answered.startswith(b"HTTP/1.1 413 ")
+
+
 # --- pace ---
 
 
@@ -171,6 +186,17 @@ def test_a_refused_call_costs_nothing(watch: Stopwatch) -> None:
     buckets, pace = RateLimiter(clock=watch), RateLimit(per_minute=60, burst=1)
     buckets.take("a", pace)
     assert {buckets.take("a", pace).wait_seconds for _ in range(50)} == {1}
+
+
+def test_a_look_says_what_a_call_would_get_and_takes_nothing(watch: Stopwatch) -> None:
+    buckets, pace = RateLimiter(clock=watch), RateLimit(per_minute=6, burst=2)
+    for _ in range(3):
+        for _ in range(5):
+            looked = buckets.look("a", pace)
+        taken = buckets.take("a", pace)
+        assert (looked.granted, looked.left) == (taken.granted, taken.left)
+    assert buckets.look("a", pace).wait_seconds == buckets.take("a", pace).wait_seconds == 10
+    assert len(buckets) == 1
 
 
 def test_callers_do_not_wait_for_each_other(watch: Stopwatch) -> None:

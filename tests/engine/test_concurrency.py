@@ -96,6 +96,47 @@ def test_transactions_and_single_writes_of_one_item_come_to_their_exact_sum(eith
     assert amount(either, "one") == 8 * TIMES
 
 
+def test_transactions_that_touch_different_items_never_conflict(either: Engine) -> None:
+    for number in range(THREADS):
+        either.call("PutItem", put(f"checked {number}"))
+
+    def write(who: int) -> None:
+        check = {**keyed(f"checked {who}"), "ConditionExpression": "attribute_exists(pk)"}
+        for number in range(TIMES):
+            actions = transaction(
+                {"Put": put(f"new {who} {number}")},
+                {"Update": add(f"counter {who}")},
+                {"ConditionCheck": check},
+            )
+            either.call("TransactWriteItems", actions)  # not patiently: a conflict would be raised
+            either.call("UpdateItem", add(f"single {who}"))
+
+    with together(*[lambda who=who: write(who) for who in range(THREADS)]):
+        pass
+    counted = [amount(either, f"{kind} {who}") for kind in ("counter", "single") for who in range(THREADS)]
+    assert counted == [TIMES] * 2 * THREADS
+
+
+def test_disjoint_transactions_of_one_group_are_all_written_and_one_that_shares_an_item_is_not(
+    either: Engine,
+) -> None:
+    writes = [
+        ("TransactWriteItems", transaction({"Update": add(f"a {n}")}, {"Update": add(f"b {n}")}))
+        for n in range(16)
+    ]
+    shared = "TransactWriteItems", transaction({"Update": add("c")}, {"Update": add("b 3")})
+    group = either.start_group([*writes, shared], wait=True)
+    assert group is not None
+    *outcomes, last = group.finish()
+    assert all(isinstance(outcome, bytes) for outcome in outcomes)
+    assert isinstance(last, ServiceError)
+    assert [reason["Code"] for reason in last.fields["CancellationReasons"]] == [
+        "None",
+        "TransactionConflict",
+    ]
+    assert [amount(either, f"b {n}") for n in range(16)] == [1] * 16
+
+
 def test_of_concurrent_creators_exactly_one_wins(either: Engine) -> None:
     won: list[tuple[int, int]] = []
 

@@ -147,6 +147,23 @@ def test_an_object_is_there_until_it_is_removed(objects: Objects) -> None:
     assert list(objects.names("pictures/")) == []
 
 
+def test_a_new_object_does_not_replace_one_of_its_name(objects: Objects) -> None:
+    assert objects.put_new("keys/ada/1", b"first")
+    assert not objects.put_new("keys/ada/1", b"second")
+    assert objects.get("keys/ada/1") == b"first"
+    objects.remove("keys/ada/1")
+    assert objects.put_new("keys/ada/1", b"third")
+    assert list(objects.names("")) == ["keys/ada/1"]
+
+
+def test_of_several_new_objects_of_one_name_one_is_stored(store: ObjectStore) -> None:
+    contents = [str(number).encode() for number in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        stored = list(threads.map(lambda content: store.put_new(NAME, content), contents))
+    assert stored.count(True) == 1
+    assert store.get(NAME) == contents[stored.index(True)]
+
+
 def test_a_folder_lists_its_objects_in_order_and_nothing_beside_it(objects: Objects) -> None:
     names = ["pictures/ada-b/1", "pictures/ada.x", "pictures/ada/1", "pictures/ada/2", "pictures/adam/1"]
     for name in reversed(names):

@@ -34,7 +34,6 @@ def at(request: pytest.FixtureRequest, clock: Clock) -> Iterator[Shop]:
 def _open(there: Reached, clock: Clock) -> Shop:
     secret = b"the same secret in every process"
     db = Db(there.call, shop, world=clock.world(), secret=secret, environment=there.environment)
-    db.create_tables()
     return Shop(db, there.call, clock, there.engine, secret)
 
 

@@ -1,16 +1,17 @@
 """Searches in vector indexes: exact, the same with numpy and without, in the order of scores and then of keys."""
 
 from collections.abc import Sequence
+from functools import partial
 from struct import pack
 
 import numpy
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.engine.vectors import search
 from tablewright.engine.vectors.scores import score, squared, unpack
-from tablewright.engine.vectors.search import IndexRow, Multiply, multiply_plainly, multiply_with_numpy
+from tablewright.engine.vectors.search import IndexRow, Intervals, numpy_intervals, plain_intervals
 
 DISTANCES = ("COSINE", "EUCLIDEAN", "DOT_PRODUCT")
 
@@ -53,20 +54,20 @@ def by_sorting(distance: str, wanted: bytes, top: int, rows: Sequence[IndexRow])
 
 
 def found_with(
-    multiply: Multiply, distance: str, wanted: bytes, top: int, rows: Sequence[IndexRow]
+    intervals: Intervals, distance: str, wanted: bytes, top: int, rows: Sequence[IndexRow]
 ) -> list[tuple[int, float]]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "multiply", lambda: multiply)
+        patch.setattr(search, "intervals", lambda: intervals)
         patch.setattr(search, "STEP", 7)
         found, examined = search.nearest(distance, wanted, top, iter(rows), lambda _: None)
     assert examined == 100 * len(rows)
     return [(one.row, one.score) for one in found]
 
 
-def with_numpy(wanted: bytes, vectors: Sequence[bytes]) -> search.Dots:
-    return multiply_with_numpy(numpy, wanted, vectors)
+with_numpy = partial(numpy_intervals, numpy)
 
 
+@settings(deadline=None)
 @given(index=indexes(), top=st.integers(1, 12), distance=st.sampled_from(DISTANCES))
 def test_a_search_finds_what_sorting_by_score_and_key_would(
     index: tuple[bytes, list[bytes]], top: int, distance: str
@@ -74,10 +75,11 @@ def test_a_search_finds_what_sorting_by_score_and_key_would(
     wanted, vectors = index
     rows = rows_of(vectors)
     expected = by_sorting(distance, wanted, top, rows)
-    assert found_with(multiply_plainly, distance, wanted, top, rows) == expected
+    assert found_with(plain_intervals, distance, wanted, top, rows) == expected
     assert found_with(with_numpy, distance, wanted, top, rows) == expected
 
 
+@settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), distance=st.sampled_from(DISTANCES))
 def test_the_same_is_true_of_many_dimensions_and_near_duplicates(seed: int, distance: str) -> None:
     random = numpy.random.default_rng(seed)
@@ -86,10 +88,10 @@ def test_the_same_is_true_of_many_dimensions_and_near_duplicates(seed: int, dist
     vectors = [(base * (1 + number * 2.0**-22)).astype("<f4").tobytes() for number in range(40)]
     rows = rows_of(vectors)
     expected = by_sorting(distance, base.tobytes(), 10, rows)
-    assert found_with(multiply_plainly, distance, base.tobytes(), 10, rows) == expected
+    assert found_with(plain_intervals, distance, base.tobytes(), 10, rows) == expected
     assert found_with(with_numpy, distance, base.tobytes(), 10, rows) == expected
 
 
 def test_numpy_is_what_a_search_uses_where_it_is_installed() -> None:
-    search.multiply.cache_clear()
-    assert search.multiply() is not multiply_plainly
+    search.intervals.cache_clear()
+    assert search.intervals() is not plain_intervals

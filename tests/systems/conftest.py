@@ -6,11 +6,12 @@ endpoint instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests import places
 
 from tablewright.edge import Issuer
 from tablewright.mapping.consumer import shard_reader
@@ -24,6 +25,15 @@ def followers_know_the_end(request: pytest.FixtureRequest) -> Iterator[None]:
         if not request.config.getoption("--endpoint"):
             patch.setattr(shard_reader, "EMPTY_PAGES", 3)
         yield
+
+
+@pytest.fixture(autouse=True)
+def counted_calls(record_property: Callable[[str, object], None]) -> Iterator[None]:
+    """The report of the test says how many requests it sent to the endpoint."""
+    before = places.calls
+    yield
+    if places.calls > before:
+        record_property("calls", places.calls - before)
 
 
 @pytest.fixture

@@ -8,21 +8,27 @@ from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from tablewright.app.runtime import open_app
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.edge.identity.guards import needs_of
+from tablewright.edge.routes import DeferredRoute
 from tablewright.systems.portal.access import Caller, OwnOrder
 
-SYSTEMS = ("campus", "parental", "portal", "travel")
-# Routes that anyone may call: what a shop window shows, the steps of signing in, what a signed link opens or a signed
-# event brings, and the geography. In Campus Cloud the token of a link or of a file request, or a signed path, is the
-# key to what it leads to; a password and a sender's ticket are checked besides (sharing/links.py, sharing/drops.py).
+SYSTEMS = ("campus", "chat", "parental", "portal", "travel")
+# Routes that anyone may call: what a shop window shows, policies that the law wants posted, the steps of signing in,
+# what a signed link opens or a signed event brings, and the geography. In Campus Cloud the token of a link or of a
+# file request, or a signed path, is the key to what it leads to; a password and a sender's ticket are checked besides
+# (sharing/links.py, sharing/drops.py).
 SIGN_IN = ("GET sign-in", "POST sign-in", "GET sign-in/code", "POST sign-in/code")
 SEARCH = "GET search"  # finds what the caller may see
 PUBLIC_PAGES = {
     "campus": (
         *SIGN_IN, SEARCH, "GET open/{token}", "POST open/{token}", "POST open/{token}/files/{file_id}/download",
         "GET send/{token}", "POST send/{token}", "POST send/{token}/leave",
+    ),
+    "chat": (
+        *SIGN_IN, SEARCH, "GET", "GET enter", "POST enter", "GET policy/notice", "GET policy/retention",
+        "GET policy/safety",
     ),
     "parental": (*SIGN_IN, SEARCH),
     "portal": (
@@ -44,6 +50,10 @@ PUBLIC_API = {
         "PUT v1/drops/{token}/uploads/{upload_id}/parts/{number}", "DELETE v1/drops/{token}/uploads/{upload_id}",
         "POST v1/drops/{token}/uploads/{upload_id}:complete",
     ),
+    # The code of a parent is the key to a child's login.
+    "chat": (
+        "GET v1/policy/notice", "GET v1/policy/retention", "GET v1/policy/safety", "POST v1/child-logins",
+    ),
     "parental": (),
     "portal": (
         "GET v1.0/campaigns", "GET v1.0/campaigns/{code}", "GET v1.0/products", "GET v1.0/products/{id}",
@@ -60,9 +70,14 @@ PUBLIC_API = {
 
 
 @pytest.fixture(scope="module")
-def app() -> Iterator[FastAPI]:
-    with open_app(memory=True, seed=False, jobs=False) as runtime:
-        yield app_of(runtime)
+def runtime() -> Iterator[Runtime]:
+    with open_app(memory=True, seed=False, jobs=False) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def app(runtime: Runtime) -> FastAPI:
+    return app_of(runtime)
 
 
 def routes_below(app: FastAPI, prefix: str) -> dict[str, Dependant]:
@@ -112,3 +127,11 @@ def test_a_route_that_forgets_the_check_is_found() -> None:
     def forgotten(caller: Caller) -> None: ...
 
     assert unchecked(app, "/portal", "portal") == {"GET forgotten"}
+
+
+def test_no_route_is_analysed_before_it_is_needed_and_every_one_can_be(runtime: Runtime) -> None:
+    routes = [route for route in app_of(runtime).routes if isinstance(route, DeferredRoute)]
+    others = [route for route in app_of(runtime).routes if not isinstance(route, DeferredRoute)]
+    assert [getattr(route, "path", "") for route in others] == ["/openapi.json"]
+    assert [route for route in routes if "dependant" in vars(route)] == []
+    assert all(route.dependant.call is not None for route in routes)

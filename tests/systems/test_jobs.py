@@ -9,11 +9,12 @@ from tablewright.app.systems import SYSTEMS
 from tablewright.kit.jobs import Job
 from tablewright.kit.system import System
 from tablewright.systems.campus import jobs as campus
+from tablewright.systems.chat import jobs as chat
 from tablewright.systems.parental import jobs as parental
 from tablewright.systems.portal import jobs as portal
 from tablewright.systems.travel import jobs as travel
 
-MODULES = {"campus": campus, "parental": parental, "portal": portal, "travel": travel}
+MODULES = {"campus": campus, "chat": chat, "parental": parental, "portal": portal, "travel": travel}
 # What makes the schedule of a system: its jobs with its followers, and the consumers that the followers run.
 MAKERS = {"work", "consumers"}
 

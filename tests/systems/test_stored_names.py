@@ -8,6 +8,7 @@ from tablewright.app.design import app_design
 from tablewright.design import Design
 from tablewright.design.attributes import attributes
 from tablewright.systems.campus.design import CAMPUS
+from tablewright.systems.chat.design import CHAT
 from tablewright.systems.parental.design import PARENTAL
 from tablewright.systems.portal.design import PORTAL
 from tablewright.systems.travel.design import TRAVEL
@@ -19,7 +20,14 @@ BY_THE_DOCUMENT = {("action", "duration_ms")}  # PC-D37: kept as a data contract
 
 @pytest.mark.parametrize(
     ("design", "style"),
-    [(PORTAL, CAMEL), (CAMPUS, CAMEL), (PARENTAL, CAMEL), (TRAVEL, SNAKE), (app_design, SNAKE)],
+    [
+        (PORTAL, CAMEL),
+        (CAMPUS, CAMEL),
+        (CHAT, CAMEL),
+        (PARENTAL, CAMEL),
+        (TRAVEL, SNAKE),
+        (app_design, SNAKE),
+    ],
     ids=lambda value: value.name if isinstance(value, Design) else "",
 )
 def test_the_attributes_of_a_design_are_named_in_one_style(design: Design, style: re.Pattern[str]) -> None:

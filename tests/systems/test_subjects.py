@@ -13,7 +13,7 @@ from tablewright.design import Data, Design, EntitySpec
 from tablewright.kit.subjects import Left, Part, Step, Subject
 
 PERSONAL = frozenset((Data.PERSONAL, Data.CHILD))
-SYSTEMS = ("campus", "parental", "portal", "travel")
+SYSTEMS = ("campus", "chat", "parental", "portal", "travel")
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -102,7 +103,10 @@ def moto() -> Iterator[str]:
     server = server_of.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
+    url = f"http://{host}:{port}"
+    # Its servers of one process share what they hold: without this a test would find the tables of an earlier one.
+    urlopen(Request(f"{url}/moto-api/reset", method="POST"), timeout=30).close()
+    yield url
     server.stop()
 
 

@@ -1,14 +1,14 @@
-"""The trees in deploy/ before the real Terraform and the real AWS provider: well formed, valid, and what they say.
+"""The repositories in deploy/ before the real Terraform and the real AWS provider: valid, and what they say.
 
-One of them is applied with everything that is optional: its tables on our own server, all else on moto's. What is left
-out of it is in NARROWED, with the reasons.
+One environment is applied with everything that is optional: its tables on our own server, all else on moto's. What is
+left out of it is in NARROWED, with the reasons.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,40 +22,44 @@ from tablewright import testing
 from tablewright.client import embedded
 from tablewright.design import Alarm, Backups, Design, Environment, Keys, ObjectBucket, Provisioned
 from tablewright.design.deployment import Deployment
-from tablewright.design.terraform import tree, write
+from tablewright.design.repository import repository, write
+from tablewright.design.terraform.tables import address
 from tablewright.mapping import Db
+from tablewright.mapping.deploy import apply, desired_tables, live_tables, plan
+from tablewright.mapping.deploy.states import TableState
 from tablewright.mapping.deployment import deployment_of
+from tablewright.mapping.formats import tables_in
 from tablewright.systems.travel.design import TRAVEL
 from tablewright.systems.travel.travel import open_travel
 from tablewright.wire import serving
 from tablewright.world import real_world
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-TREES = sorted(path.parent for path in DEPLOY.glob("*/*/terraform.tf"))
-QUIETLY = ("-no-color", "-input=false")
+ENVIRONMENTS = sorted(path.parent for path in DEPLOY.glob("*/terraform/*/*.tfvars"))
+SETTLED = ("-no-color", "-input=false", "-var-file=prod.tfvars")
 KEYS = {"aws_access_key_id": "any", "aws_secret_access_key": "any", "region_name": "us-east-1"}
 ELSEWHERE = (
     "backup", "budgets", "cloudtrail", "cloudwatch", "ec2", "iam", "kms", "s3", "sns", "sts",
 )  # fmt: skip
 PROD = TRAVEL.environments["prod"]
+SKRATCH = deployment_of("travel", (TRAVEL,), PROD)
 _UNTAGGED = "lifecycle {\n    ignore_changes = [tags_all]\n  }"
-BACKUPS = (("aws_backup_plan", "tables"), ("aws_backup_vault", "main"), ("aws_backup_vault", "copy"))
-NARROWED = (
-    # moto does not say who is told of a budget (DescribeSubscribersForNotification).
-    ("aws_budgets_budget", "monthly", "count = 0"),
-    # Nor which tables a plan of backups is for (CreateBackupSelection).
-    ("aws_backup_selection", "tables", "count = 0"),
-    # And it forgets the tags of what has to do with backups.
-    *((kind, name, _UNTAGGED) for kind, name in BACKUPS),
-    # The provider looks at one for nearly a minute before it believes it.
-    ("aws_s3_bucket_lifecycle_configuration", "trail", "count = 0"),
-)
-
-
-def test_every_tree_is_written_as_terraform_itself_would() -> None:
-    assert len(TREES) == 9
-    _, told = Terraform(binary(), DEPLOY)("fmt", "-check", "-recursive", "-diff", "-no-color", codes=(0, 3))
-    assert told == ""
+_BACKUPS = (("aws_backup_plan", "tables"), ("aws_backup_vault", "main"), ("aws_backup_vault", "copy"))
+# By directory: kind, name, and what is said of it instead.
+NARROWED = {
+    "prod": (
+        # moto does not say who is told of a budget (DescribeSubscribersForNotification).
+        ("aws_budgets_budget", "monthly", "count = 0"),
+        # The provider looks at one for nearly a minute before it believes it.
+        ("aws_s3_bucket_lifecycle_configuration", "trail", "count = 0"),
+    ),
+    "modules/backup": (
+        # Nor does moto say which tables a plan of backups is for (CreateBackupSelection).
+        ("aws_backup_selection", "tables", "count = 0"),
+        # And it forgets the tags of what has to do with backups.
+        *((kind, name, _UNTAGGED) for kind, name in _BACKUPS),
+    ),
+}
 
 
 class Pet(BaseModel):
@@ -93,17 +97,24 @@ def everything(**more: Any) -> Deployment:
     return deployment_of("pets", (design.build(),), where)
 
 
-def test_cp_s14_every_tree_is_valid_to_the_provider(tmp_path: Path) -> None:
+def module_call(root: Path, settings: Path) -> str:
+    """An environment as a module, with the values of its own .tfvars."""
+    environment = settings.parent.relative_to(root).as_posix()
+    name = environment.replace("/terraform/", "_").replace("/", "_")
+    return f'module "{name}" {{\n  source = "./{environment}"\n{settings.read_text()}}}\n'
+
+
+def test_cp_s14_every_environment_is_valid_to_the_provider(tmp_path: Path) -> None:
     root = tmp_path / "root"
-    root.mkdir()
-    every = tmp_path / "trees" / "every"
+    shutil.copytree(DEPLOY, root)
     # Not together: Amazon does not make replicas of a table with reserved units that nothing scales yet.
-    write(tree(everything(replicas=("eu-west-1", "us-east-1"))), every / "replicated")
-    write(tree(everything(capacity=Provisioned(5, 5, max_read=50, max_write=50))), every / "reserved")
-    trees = [*TREES, every / "replicated", every / "reserved"]
-    Terraform(binary(), tmp_path)("fmt", "-check", "-recursive", "-diff", "-no-color", "trees")
-    modules = [f'module "{t.parent.name}_{t.name}" {{\n  source = "{t}"\n}}\n' for t in trees]
-    (root / "main.tf").write_text("\n".join(modules))
+    write(repository([everything(replicas=("eu-west-1", "us-east-1"))]), root / "every" / "replicated")
+    reserved = everything(capacity=Provisioned(5, 5, max_read=50, max_write=50))
+    write(repository([reserved]), root / "every" / "reserved")
+    Terraform(binary(), root)("fmt", "-check", "-recursive", "-diff", "-no-color", "every")
+    calls = [module_call(root, settings) for settings in sorted(root.glob("**/terraform/*/*.tfvars"))]
+    assert len(calls) == len(ENVIRONMENTS) + 2 == 13
+    (root / "main.tf").write_text("\n".join(calls))
     with provider(root) as attached:
         _, told = initialised(root, attached)("validate", "-json")
     said = json.loads(told)
@@ -119,14 +130,15 @@ def scaled(*indexes: str) -> Deployment:
     made = design.table("pets", pk="owner", sk="name")
     on = {made.gsi(f"by-{name}", pk=name): Keys(f"{{{name}}}") for name in indexes}
     made.entity(Pet, pet_key, tag="pet", pk="{owner}", sk="{name}", on=on)
-    where = Environment("prod", "us-east-1", capacity=Provisioned(5, 5, max_read=50, max_write=50))
+    units = Provisioned(5, 5, max_read=50, max_write=50)
+    where = Environment("prod", "us-east-1", capacity=units, deletion_protection=True)
     return deployment_of("pets", (design.build(),), where)
 
 
-def print_unscaled(deployment: Deployment, home: Path) -> None:
-    """The tree without what scales it: moto does not know the tags of scaling, and the test scales for itself."""
-    write(tree(deployment), home)
-    (home / "scaling.tf").unlink()
+def print_unscaled(deployment: Deployment, directory: Path) -> None:
+    """Without what scales it: moto does not know the tags of scaling, and the test scales for itself."""
+    write(repository([deployment]), directory)
+    (directory / "terraform" / "prod" / "scaling.tf").unlink()
 
 
 def units(dynamodb: Any) -> dict[str, tuple[int, int]]:
@@ -137,15 +149,15 @@ def units(dynamodb: Any) -> dict[str, tuple[int, int]]:
     return {name: (one["ReadCapacityUnits"], one["WriteCapacityUnits"]) for name, one in given.items()}
 
 
-def test_an_apply_leaves_tables_and_indexes_as_they_were_scaled_and_makes_new_indexes(
+def test_an_apply_leaves_what_was_scaled_makes_new_indexes_and_never_replaces_what_is_protected(
     tmp_path: Path, moto: str
 ) -> None:
-    home = tmp_path / "tree"
-    print_unscaled(scaled("colour"), home)
+    home = tmp_path / "tree" / "terraform" / "prod"
+    print_unscaled(scaled("colour"), tmp_path / "tree")
     with testing.engine(tmp_path / "store") as engine, serving(engine) as url, provider(home) as attached:
         (home / "test_override.tf").write_text(override(url, moto).partition("\n\nprovider")[0])
         terraform = initialised(home, attached)
-        terraform("apply", *QUIETLY, "-auto-approve")
+        terraform("apply", *SETTLED, "-auto-approve")
         dynamodb = client_of(url)
         assert units(dynamodb) == {"": (5, 5), "by-colour": (5, 5)}
         dynamodb.update_table(
@@ -160,12 +172,17 @@ def test_an_apply_leaves_tables_and_indexes_as_they_were_scaled_and_makes_new_in
                 }
             ],
         )
-        code, told = terraform("plan", *QUIETLY, "-detailed-exitcode", codes=(NO_CHANGES, CHANGES))
+        code, told = terraform("plan", *SETTLED, "-detailed-exitcode", codes=(NO_CHANGES, CHANGES))
         assert code == NO_CHANGES, told
-        print_unscaled(scaled("colour", "age"), home)
-        terraform("apply", *QUIETLY, "-auto-approve")
+        print_unscaled(scaled("colour", "age"), tmp_path / "tree")
+        terraform("apply", *SETTLED, "-auto-approve")
         assert units(dynamodb) == {"": (15, 5), "by-colour": (5, 40), "by-age": (5, 5)}
         dynamodb.close()
+        schema = tmp_path / "tree" / "schemas" / "pets" / "pet.schema.json"
+        schema.write_text(schema.read_text().replace('"name": "name"', '"name": "surname"'))
+        wanted = ("-target=module.pets", "-target=terraform_data.protected", "-refresh=false", "-json")
+        _, told = terraform("plan", *SETTLED, *wanted, codes=(1,))
+        assert "Instance cannot be destroyed" in told, "a protected table would be replaced"
 
 
 # --- Skratch in production, made ---
@@ -178,7 +195,7 @@ def moto_address() -> Iterator[str]:
 
 
 def override(dynamodb: str, others: str) -> str:
-    """Where the provider finds the services, and what is left out: all that is different from the tree in deploy/."""
+    """Where the provider finds the services."""
     endpoints = "\n".join(f'    {name} = "{others}"' for name in ELSEWHERE)
     body = f"""
   access_key                  = "any"
@@ -194,8 +211,14 @@ def override(dynamodb: str, others: str) -> str:
   }}
 """
     here, copies = f'provider "aws" {{{body}}}', f'provider "aws" {{\n  alias = "us_west_2"\n{body}}}'
-    less = (f'resource "{kind}" "{name}" {{\n  {body}\n}}' for kind, name, body in NARROWED)
-    return "\n\n".join([here, copies, *less])
+    return f"{here}\n\n{copies}"
+
+
+def narrow(home: Path) -> None:
+    """What is left out: all that is different from the tree in deploy/, but for where the services are."""
+    for directory, left_out in NARROWED.items():
+        less = (f'resource "{kind}" "{name}" {{\n  {body}\n}}' for kind, name, body in left_out)
+        (home / "terraform" / directory / "narrowed_override.tf").write_text("\n\n".join(less))
 
 
 def network(moto: str) -> dict[str, str]:
@@ -253,20 +276,54 @@ def mapped() -> dict[str, dict[str, Any]]:
             return found
 
 
-def test_skratch_in_production_is_made_stays_as_it_is_and_is_what_mapping_makes(
+def deployed() -> dict[str, dict[str, Any]]:
+    """The same tables as `tablewright deploy apply` makes them."""
+    with testing.engine() as engine:
+        call, desired = embedded(engine), desired_tables(SKRATCH)
+        assert apply(call, plan(desired, {}), allow_loss=False) == ()
+        with serving(engine) as url:
+            client = client_of(url)
+            found = {table.name: settings(client, table.name) for table in desired}
+            client.close()
+            return found
+
+
+def described(states: Iterable[TableState]) -> dict[str, Any]:
+    """What Terraform says of tables as well: not their addresses, nor what is scaled beside them.
+
+    Whose the key is the provider asks of KMS, and moto's has another managed key than our server names.
+    """
+    return {
+        each.name: (
+            each.key, each.all_types, each.indexes, each.units, each.stream, each.ttl, each.recovery_days,
+            each.is_protected, each.encryption != "owned", each.replicas, dict(each.tags),
+        )
+        for each in states
+    }  # fmt: skip
+
+
+def test_skratch_in_production_is_made_stays_as_it_is_and_is_what_mapping_and_deploy_make(
     tmp_path: Path, moto: str
 ) -> None:
-    home = tmp_path / "tree"
-    shutil.copytree(DEPLOY / "travel" / "prod", home)
+    tree = tmp_path / "tree"
+    home = tree / "terraform" / "prod"
+    shutil.copytree(DEPLOY / "travel", tree)
+    narrow(tree)
     with testing.engine(tmp_path / "store") as engine, serving(engine) as url:
         (home / "test_override.tf").write_text(override(url, moto))
         terraform = initialised(home, network(moto))
-        terraform("apply", *QUIETLY, "-auto-approve")
-        code, told = terraform("plan", *QUIETLY, "-detailed-exitcode", codes=(NO_CHANGES, CHANGES))
+        terraform("apply", *SETTLED, "-auto-approve")
+        code, told = terraform("plan", *SETTLED, "-detailed-exitcode", codes=(NO_CHANGES, CHANGES))
         assert code == NO_CHANGES, told
         client = client_of(url)
         made = {name: settings(client, name) for name in client.list_tables()["TableNames"]}
         client.close()
+        live = live_tables(embedded(engine), made)
+        assert plan(desired_tables(SKRATCH), live) == ()
+        # What `design import` reads of the state is what is live.
+        states = [table.state for table in tables_in(json.loads((home / "terraform.tfstate").read_text()))]
+        assert described(states) == described(state for state in live.values() if state is not None)
+    assert made == deployed()
     wanted = mapped()
     assert made["skratch-data-prod"] == wanted["skratch-data-prod"]
     assert made["skratch-data-prod"]["recovery"] == ("ENABLED", 35)
@@ -276,6 +333,22 @@ def test_skratch_in_production_is_made_stays_as_it_is_and_is_what_mapping_makes(
     receipts = {**wanted["receipts-prod"], "protected": True, "tags": dict(PROD.tags)}
     assert made["receipts-prod"] == receipts
     around(moto)
+
+
+def test_terraform_takes_over_tables_that_deploy_made_without_a_change(tmp_path: Path, moto: str) -> None:
+    tree = tmp_path / "tree"
+    home = tree / "terraform" / "prod"
+    shutil.copytree(DEPLOY / "travel", tree)
+    where = {
+        f"{address(table)}.aws_dynamodb_table.table": SKRATCH.physical(table.name) for table in SKRATCH.tables
+    }
+    taken = (f'import {{\n  to = {to}\n  id = "{name}"\n}}' for to, name in where.items())
+    (home / "imports.tf").write_text("\n".join(taken))
+    with testing.engine() as engine, serving(engine) as url:
+        apply(embedded(engine), plan(desired_tables(SKRATCH), {}), allow_loss=False)
+        (home / "test_override.tf").write_text(override(url, moto))
+        _, told = initialised(home, network(moto))("plan", *SETTLED, *(f"-target={to}" for to in where))
+    assert "Plan: 3 to import, 0 to add, 0 to change, 0 to destroy." in told
 
 
 def around(moto: str) -> None:

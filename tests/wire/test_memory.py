@@ -81,7 +81,6 @@ def budgets(monkeypatch: pytest.MonkeyPatch) -> list[WatchedBudget]:
 
 @pytest.fixture
 def no_collector() -> Iterator[None]:
-    gc.collect()
     gc.disable()
     yield
     gc.enable()

@@ -179,7 +179,7 @@ def test_stopping_answers_what_was_accepted_and_closes_what_is_idle(engine: Fake
         assert writing.is_closed()
         assert receiving.ask(late[-5:]).headers["connection"] == "close"
         assert receiving.is_closed()
-        stopping.join(5)
+        stopping.join(30)
         assert not stopping.is_alive()
 
 
@@ -192,7 +192,7 @@ def test_stopping_does_not_wait_for_ever_for_a_client_that_dawdles(
         line.send(b"POST / HTT")
         time.sleep(0.1)
         started = time.monotonic()
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 8
     assert line.is_closed()
     line.socket.close()
 

@@ -75,7 +75,7 @@ def signed(
 def sent(request: AWSRequest, body: bytes | None = None) -> tuple[int, dict[str, Any]]:
     parts = urlsplit(request.url)
     assert parts.hostname is not None
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=5)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
     target = parts.path + (f"?{parts.query}" if parts.query else "")
     data = request.body if body is None else body
     connection.request("POST", target, body=data, headers=dict(request.headers.items()))
@@ -303,7 +303,7 @@ def test_a_signature_in_the_query_lives_as_long_as_it_says(locked_url: str, cloc
 def test_the_health_line_needs_no_signature(locked_url: str) -> None:
     parts = urlsplit(locked_url)
     assert parts.hostname is not None
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=5)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
     connection.request("GET", "/")
     assert connection.getresponse().read() == f"healthy: dynamodb.{REGION}.amazonaws.com ".encode()
     connection.close()

@@ -21,7 +21,7 @@ from tablewright.mapping import Missing, NotUnique, Stale
 PREFIX = "account_"
 LONGEST_NAME = 100
 # The roles that can be granted. An account without roles may be a parent: parental controls require no role for that.
-# So may a student of Campus Cloud.
+# So may a student of Campus Cloud, and a parent of Zoo chat.
 # Customers of the portal and travellers of Skratch have no accounts here: they verify their address there.
 ROLES: Mapping[str, str] = {
     ENGINEER: "sees every design, table and item; needs a password (two-factor sign-in)",
@@ -30,6 +30,9 @@ ROLES: Mapping[str, str] = {
     "parental.network": "reports sessions and blocked requests",
     "campus.instructor": "teaches: more storage, and can create courses",
     "campus.admin": "manages users, quotas and quarantined files",
+    "chat.student": "is a child: a parent decides what it may do",
+    "chat.zookeeper": "looks after the animals and at flagged messages",
+    "chat.administrator": "manages people, guardrails, the migration and compliance",
     "portal.admin": "runs the shop; needs a password (two-factor sign-in)",
     "portal.support": "sees customers and their orders",
     "travel.admin": "manages travellers' accounts",

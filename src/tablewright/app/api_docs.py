@@ -6,9 +6,10 @@ Elsewhere: schemas in words and examples (schema_words.py); the description itse
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 
 from tablewright.app.schema_words import example_of, outline, type_of
 from tablewright.edge.access import access_in
@@ -54,10 +55,15 @@ class Section:
 def docs_router(console: Console, titles: Mapping[str, str]) -> APIRouter:
     router = console.router()
 
+    # A server goes by few names; to make the sections takes a thousand times as long as to find them.
+    @lru_cache(maxsize=4)
+    def sections_at(app: FastAPI, base: str) -> list[Section]:
+        return sections(app.openapi(), base)
+
     @router.get("/docs")
     def docs(request: Request) -> Response:
-        found = sections(request.app.openapi(), str(request.base_url).rstrip("/"))
         base = str(request.base_url).rstrip("/")
+        found = sections_at(request.app, base)
         tokens = [each for section in found for each in section.operations if each.gives_token]
         return console.page(
             request,
@@ -72,8 +78,7 @@ def docs_router(console: Console, titles: Mapping[str, str]) -> APIRouter:
     # A page for each operation: all of them on one would weigh more than any other page of the console.
     @router.get("/docs/{id}")
     def operation(request: Request, id: str) -> Response:
-        found = sections(request.app.openapi(), str(request.base_url).rstrip("/"))
-        for section in found:
+        for section in sections_at(request.app, str(request.base_url).rstrip("/")):
             for each in section.operations:
                 if each.id == id:
                     return console.page(

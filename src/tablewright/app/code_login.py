@@ -13,6 +13,7 @@ from functools import cached_property
 
 from tablewright.app import passwords
 from tablewright.app.accounts import Accounts
+from tablewright.app.alarms.texts import TEMPLATES as ALARM_TEMPLATES
 from tablewright.app.design import Account, Challenge, Note, login_codes, notes
 from tablewright.edge.errors import TooManyRequests
 from tablewright.edge.mail_addresses import normalise_address
@@ -26,7 +27,7 @@ from tablewright.kit.sealed_text import seal_of
 from tablewright.mapping import NotUnique
 from tablewright.world import World
 
-TEMPLATES = {"code": Template("Your sign-in code: {code}", codes.BODY)}
+TEMPLATES = {"code": Template("Your sign-in code: {code}", codes.BODY), **ALARM_TEMPLATES}
 _WRONG = (
     "That code is wrong or has expired. Use the newest mail; if you have a password, it is needed as well. "
     "You can ask for a new code."

@@ -70,6 +70,22 @@ class Turn(BaseModel):
     version: int = 0
 
 
+class ProcessLease(BaseModel):
+    """What one process at a time may do, and until when it may (leases.py)."""
+
+    name: str
+    owner: str
+    until: datetime
+    version: int = 0
+
+
+class SecretCheck(BaseModel):
+    """A keyed hash by which processes see that they have the same secret; it reveals nothing about it."""
+
+    name: str
+    digest: str
+
+
 class Account(BaseModel):
     """A person who may sign in. The subject is opaque; `password` is a hash.
 
@@ -121,6 +137,8 @@ def _ended_key(token_id: str) -> None: ...
 def _turn_key(system: str, job: str) -> None: ...
 def _seeded_key(system: str) -> None: ...
 def _work_key(id: str) -> None: ...
+def _lease_key(name: str) -> None: ...
+def _secret_check_key(name: str) -> None: ...
 
 
 seeded = _table.entity(Seeded, _seeded_key, tag="seeded", pk="SEEDED#{system}", sk="SEEDED")
@@ -133,6 +151,21 @@ turns = _table.entity(
     sk="TURN",
     version="version",
     load={"change": Load(per_month=90_000, item_bytes=150)},
+)
+
+process_leases = _table.entity(
+    ProcessLease,
+    _lease_key,
+    tag="process_lease",
+    pk="LEASE#{name}",
+    sk="LEASE",
+    version="version",
+    # Only where several processes share the tables: one for each outbox.
+    load={"change": Load(per_month=2_100_000, item_bytes=150)},
+)
+
+secret_checks = _table.entity(
+    SecretCheck, _secret_check_key, tag="secret_check", pk="SECRET#{name}", sk="SECRET"
 )
 
 works = _table.entity(

@@ -162,6 +162,7 @@ def run_drill(
             },
             _ADMIN,
         )
+        regions.settle()  # without the product the other region could never sell it after the line is cut
         say(f"{len(tables)} tables have replicas in {OLD} and {NEW}; {OLD} is the writer")
         load = _Load(portals, product.id, OLD, max(20, orders // 2), world)
         load.start(workers)

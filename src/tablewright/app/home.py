@@ -32,7 +32,8 @@ def home_router(console: Console, runtime: Runtime) -> APIRouter:
             systems=[(each.system, areas.get(each.system.name)) for each in runtime.running],
             tries=_tries(runtime),
             dynamodb=runtime.dynamodb_url,
-            region=runtime.engine.place.region,
+            region=runtime.engine.place.region if runtime.place.regions is not None else "",
+            endpoint=runtime.place.shared.name if runtime.place.shared is not None else "",
             base=str(request.base_url).rstrip("/"),
         )
 
@@ -54,6 +55,11 @@ def _tries(runtime: Runtime) -> list[tuple[str, str, str]]:
         steps.append(("Run an access pattern", f"{base}/patterns/{plan.name}", about))
     return [
         *steps,
+        (
+            "Check a design",
+            "/console/designs/check",
+            "Paste a design of your own and see what the rules find.",
+        ),
         ("Browse the items", "/console/designs/items", "Every item as stored, identified by the design."),
         ("Read the API docs", "/docs", "Every path with its parameters, schemas and a curl command to try."),
     ]

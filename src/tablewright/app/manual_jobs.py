@@ -1,23 +1,26 @@
 """Long-running jobs that people start: they run in threads, report their progress, and are recorded in the store.
 
 Progress is in memory and stored every two seconds, so a page can be reloaded; after a restart a job that was running is
-marked as interrupted.
-Must hold: one job of a kind and title at a time; close() ends every thread.
+marked as interrupted. Processes that share tables hold a lease for each job they run: one without is interrupted.
+Must hold: one job of a kind and title at a time, in all processes: one whose lease is lost ends with its next step;
+close() ends every thread.
 """
 
 import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeAlias
 
 from pydantic import JsonValue
 
-from tablewright.app.design import Work, WorkState, recent_work, work_by_id, works
+from tablewright.app.design import ProcessLease, Work, WorkState, recent_work, work_by_id, works
+from tablewright.app.leases import Leases
 from tablewright.app.progress import ProgressSnapshot
 from tablewright.engine.errors import fault
 from tablewright.kit.system import Progress
-from tablewright.mapping import Db
+from tablewright.mapping import Db, WriteRefused
 from tablewright.world import World
 
 log = logging.getLogger("tablewright.app")
@@ -41,8 +44,9 @@ class WorkStopped(Exception):
 class Works:
     """All long work of this process; close it."""
 
-    def __init__(self, db: Db, world: World) -> None:
-        self._db, self._world = db, world
+    def __init__(self, db: Db, world: World, leases: Leases | None = None) -> None:
+        """`leases`: other processes have the same table."""
+        self._db, self._world, self._leases = db, world, leases
         self._live: dict[str, Work] = {}
         self._threads: dict[str, threading.Thread] = {}
         self._lock = threading.Lock()
@@ -59,23 +63,28 @@ class Works:
                 raise WorkStopped("the server is shutting down; start it and try again")
             now = self._world.now()
             work = Work(id=self._world.new_id(), kind=kind, title=title, by=by, started=now, updated=now)
+            lease = self._leases.take(_lease_of(work), work.id) if self._leases is not None else None
+            if self._leases is not None and lease is None:
+                return self._elsewhere(kind, title)
+            self._record(work, lease)
             self._live[work.id] = work
             thread = threading.Thread(
-                target=self._run, args=(work, job), name=f"tablewright-{kind}", daemon=True
+                target=self._run, args=(work, job, lease), name=f"tablewright-{kind}", daemon=True
             )
             self._threads[work.id] = thread
-            self._db.write(works.create(work))
             thread.start()
             return work
 
     def find(self, id: str) -> Work | None:
         """The job with its current progress."""
-        return self._live.get(id) or self._db.one(work_by_id(id=id))
+        live = self._live.get(id)
+        found = live or self._db.one(work_by_id(id=id))
+        return found if found is None or live is not None else self._as_of_now(found)
 
     def recent(self, count: int = 10) -> list[Work]:
         """The newest first."""
         page = self._db.page(recent_work(), size=count)
-        return [self._live.get(work.id, work) for work in page.items]
+        return [self._live.get(work.id) or self._as_of_now(work) for work in page.items]
 
     def wait(self, id: str, seconds: float = 30.0) -> None:
         """Until this work is done, if this process does it."""
@@ -90,15 +99,53 @@ class Works:
 
     # --- parts ---
 
-    def _close_interrupted(self) -> None:
-        """No other process uses the store, so jobs recorded as running stopped with the last process."""
-        for work in self._db.all(recent_work()):
-            if work.is_running:
-                after = work.model_copy(update={"state": "INTERRUPTED"})
-                self._db.write(works.move(work, after, by="restart"))
+    def _record(self, work: Work, lease: ProcessLease | None) -> None:
+        """Write that a job begins; if that fails, another process may begin it at once."""
+        try:
+            self._db.write(works.create(work))
+        except Exception:
+            if self._leases is not None and lease is not None:
+                with suppress(Exception):  # its time ends it
+                    self._leases.release(lease)
+            raise
 
-    def _run(self, work: Work, job: Job) -> None:
-        reporter = _Reporter(self, work)
+    def _close_interrupted(self) -> None:
+        """Jobs recorded as running stopped with their process, unless another one has their lease."""
+        now = self._as_of_now if self._leases is not None else self._interrupted
+        for work in self._db.all(recent_work()):
+            now(work)
+
+    def _as_of_now(self, work: Work) -> Work:
+        """A job of another process; one that runs without a lease was interrupted."""
+        if self._leases is None or not work.is_running or self._leases.is_held(_lease_of(work), work.id):
+            return work
+        with suppress(WriteRefused):  # it ended in this moment
+            return self._interrupted(work)
+        return self._db.one(work_by_id(id=work.id)) or work
+
+    def _interrupted(self, work: Work) -> Work:
+        if not work.is_running:
+            return work
+        after = work.model_copy(update={"state": "INTERRUPTED"})
+        self._db.write(works.move(work, after, by="restart"))
+        return after
+
+    def _elsewhere(self, kind: str, title: str) -> Work:
+        """The job of another process."""
+        for work in self._db.all(recent_work()):
+            if work.is_running and (work.kind, work.title) == (kind, title):
+                return work
+        raise WorkStopped("another process is starting or ending the same job; try again in a minute")
+
+    def _run(self, work: Work, job: Job, lease: ProcessLease | None) -> None:
+        if self._leases is None or lease is None:
+            self._do(work, job, threading.Event())
+            return
+        with self._leases.kept(lease, threading.Event()) as lost:
+            self._do(work, job, lost)
+
+    def _do(self, work: Work, job: Job, lost: threading.Event) -> None:
+        reporter = _Reporter(self, work, lost)
         state: WorkState = "DONE"
         result: JsonValue = None
         error: str | None = None
@@ -143,16 +190,22 @@ class Works:
 class _Reporter:
     """The Progress of one job: keeps each step, stores some."""
 
-    def __init__(self, owner: Works, work: Work) -> None:
-        self._owner, self.written = owner, work
+    def __init__(self, owner: Works, work: Work, lost: threading.Event) -> None:
+        self._owner, self.written, self._lost = owner, work, lost
         self._last = time.monotonic()
 
     def __call__(self, done: int, total: int | None, what: str) -> None:
+        if self._lost.is_set():
+            raise WorkStopped
         live = self._owner._note(self.written.id, done, total, what)
         if time.monotonic() - self._last >= WRITTEN_EVERY:
             self._last = time.monotonic()
             self._owner._db.write(works.change(self.written, live))
             self.written = live
+
+
+def _lease_of(work: Work) -> str:
+    return f"work {work.kind} {work.title}"
 
 
 def progress_of(work: Work, world: World) -> ProgressSnapshot:

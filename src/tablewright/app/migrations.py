@@ -10,15 +10,18 @@ Elsewhere: planning, verifying and switching are commands (cli/migrate/); how re
 
 import logging
 import threading
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
-from tablewright.app.copies.backups import environment_of
 from tablewright.client import Call, CallRefused
+from tablewright.design import Environment
 from tablewright.kit.jobs import Follower, Job
 from tablewright.kit.system import System
 from tablewright.mapping.migrate import (
     BeingDeleted,
+    Migration,
     MigrationContext,
     NotDrained,
     PhaseMoved,
@@ -32,10 +35,18 @@ from tablewright.world import World
 log = logging.getLogger("tablewright.app")
 
 
-def migration_work(system: System, call: Call, world: World) -> list[Job[object] | Follower[object]]:
+def migrations_of(system: System, service: Any) -> list[Migration]:
+    """Every migration of a system that runs here."""
+    return [*system.migrations, *system.service_migrations(service)]
+
+
+def migration_work(
+    system: System, service: Any, call: Call, world: World, here: Environment
+) -> list[Job[object] | Follower[object]]:
     """The background work for the migrations of a system; empty if it has none."""
-    here = environment_of(system.designs)
-    contexts = [migration_context(call, one, world=world, environment=here) for one in system.migrations]
+    contexts = [
+        migration_context(call, one, world=world, environment=here) for one in migrations_of(system, service)
+    ]
     work: list[Job[object] | Follower[object]] = [
         Follower(f"migration {at.name}", partial(_watch, at), at.migration.about) for at in contexts
     ]
@@ -49,22 +60,19 @@ def _watch(at: MigrationContext, _: object, stop: threading.Event) -> None:
     watch(at, stop)
 
 
-def make_tables(system: System, call: Call, world: World) -> None:
+def make_tables(migrations: Sequence[Migration], call: Call, world: World, here: Environment) -> None:
     """The tables in which the state of a system's migrations is read, before anything reads it."""
-    here = environment_of(system.designs)
-    for one in system.migrations[:1]:  # all migrations share them
+    for one in migrations[:1]:  # all migrations share them
         migration_context(call, one, world=world, environment=here).make_tables()
 
 
-def tables_of(system: System) -> list[str]:
+def tables_of(system: System, here: Environment) -> list[str]:
     """Both sides of each migration of a system, by the names they have in this process."""
-    here = environment_of(system.designs)
     return [here.physical(form.called) for one in system.migrations for form in (one.source, one.target)]
 
 
-def names_of(system: System, table: str) -> list[str]:
+def names_of(system: System, table: str, here: Environment) -> list[str]:
     """The names that a table of a system has in this process: its own, then those of the tables it migrates to."""
-    here = environment_of(system.designs)
     targets = {
         here.physical(one.source.called): here.physical(one.target.called) for one in system.migrations
     }

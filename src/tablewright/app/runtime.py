@@ -1,58 +1,83 @@
 """The runtime: everything one process owns and must close, with the systems it runs.
 
     with open_app("./data") as runtime: ...
+    with open_on_endpoint(endpoint) as runtime: ...     # tables that any number of processes share
 
-Opens the store, makes missing tables, starts each system and seeds it once. Must hold: whatever fails on the way,
-what was opened before it is closed; each system has a Db of its own, so its receipts, page tokens and units are its
-own too; the marker of a seeding is written last, so one that crashed is taken up again.
-Elsewhere: HTTP (serve.py), what a system is (kit/system.py), what is in a login (logins.py).
+Makes missing tables, starts each system and seeds it once. Must hold: whatever fails on the way, what was opened
+before it is closed; each system has a Db of its own, so its receipts, page tokens and units are its own too; the marker
+of a seeding is written last, so one that crashed is taken up again; of processes that share tables one at a time
+starts, and one at a time sends the mail of a system or calls the webhook.
+Elsewhere: where tables, secrets and files are (place.py), HTTP (serve.py), what a system is (kit/system.py), what is
+in a login (logins.py).
 """
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 from types import TracebackType
 from typing import Any
 
 from tablewright.app import logins
 from tablewright.app.accounts import Accounts
+from tablewright.app.alarms.charges import ChargedSystem, Charges, charges_job
+from tablewright.app.alarms.declared import DeclaredAlarm, alarms_of, copies_alarm
+from tablewright.app.alarms.design import alarm_design, webhook_calls
+from tablewright.app.alarms.notices import CALL, AlarmNotices
+from tablewright.app.alarms.published import PublishedMetrics, metrics_job
+from tablewright.app.alarms.states import Alarms, alarms_job
+from tablewright.app.alarms.webhook import Webhook, webhook_at
 from tablewright.app.code_login import CodeLogin, SignedIn
-from tablewright.app.copies.backups import backup_job, environment_of
+from tablewright.app.copies.backups import backup_job
 from tablewright.app.copies.job import Copying, advice_of, copies_job, moved_advice, tables_to_copy
-from tablewright.app.copies.store import CopiesUnusable, CopyPlace, is_new, made_ready, place_of
-from tablewright.app.copies.store_id import has_id, kept_id
+from tablewright.app.copies.store_id import kept_id
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import app_design as own_design
+from tablewright.app.endpoint import (
+    KEYS,
+    Endpoint,
+    EndpointLacks,
+    FirewallsTaken,
+    refuse_other_secret,
+    shared_place,
+)
+from tablewright.app.leases import Leases
 from tablewright.app.mail import Directory, Mail, Way
 from tablewright.app.manual_jobs import Works
 from tablewright.app.migrations import make_tables, migration_work, names_of, tables_of
-from tablewright.app.people import THE_ENGINEER, everybody
+from tablewright.app.people import ENGINEER, THE_ENGINEER, everybody
+from tablewright.app.place import NotOnEndpoint, Place, own_store
 from tablewright.app.progress import silent
 from tablewright.app.schedule import Schedule
 from tablewright.app.systems import SYSTEMS
-from tablewright.app.token_secret import kept_secret, new_secret
-from tablewright.client import Call, embedded
-from tablewright.design import Design
+from tablewright.app.uploaded_designs import UploadedDesigns
+from tablewright.client import Call, CallRefused
+from tablewright.design import Design, Environment
 from tablewright.edge import Issuer, Principal, Verifier
 from tablewright.engine import Engine, Regions
 from tablewright.kit.delivery import OutboxDispatch, OutgoingMessage
 from tablewright.kit.jobs import Follower
+from tablewright.kit.messages import MessageTemplates
+from tablewright.kit.outbox import Mailbox
+from tablewright.kit.sealed_text import seal_of
 from tablewright.kit.system import Person, Progress, Start, System, SystemsClash, in_system
-from tablewright.mapping import Db
+from tablewright.mapping import Db, Observe
 from tablewright.mapping.migrate import Router, routed
-from tablewright.private_files import private_directory, tighten
+from tablewright.mapping.migrate.state import migrations
+from tablewright.mapping.receipts import TABLE as RECEIPTS
 from tablewright.wire import serving
 from tablewright.world import World, real_world
 
 log = logging.getLogger("tablewright.app")
 
 OWN_TITLE = "Tablewright"
+# Tables that a store has beside those of designs.
+RESERVED = (RECEIPTS.name, *migrations.tables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +88,8 @@ class RunningSystem:
     db: Db
     service: Any
     call: Call
+    # Where its tables are.
+    here: Environment
 
     @property
     def dispatch(self) -> OutboxDispatch[Any] | None:
@@ -81,12 +108,10 @@ class Post:
 
 @dataclass(frozen=True)
 class Runtime:
-    """What one process owns. Made by open_app; close it."""
+    """What one process owns. Made by open_app or open_on_endpoint; close it."""
 
-    engine: Engine
-    call: Call
+    place: Place
     world: World
-    secret: bytes = field(repr=False)
     issuer: Issuer
     verifier: Verifier
     db: Db
@@ -96,22 +121,48 @@ class Runtime:
     schedule: Schedule
     running: tuple[RunningSystem, ...]
     people: tuple[Person, ...]
-    data: Path | None
     dynamodb_url: str | None
     mail: Mail
-    # The engine above is the home region's; each other region has one of its own.
-    regions: Regions
     # What is copied off-site, and to where; None if nothing is.
     copying: Copying | None
+    alarms: Alarms
+    charges: Charges
     # Sentences for the person who runs this server.
     advice: tuple[str, ...]
+    uploads: UploadedDesigns
     _closing: ExitStack = field(repr=False)
 
     @property
+    def call(self) -> Call:
+        return self.place.call
+
+    @property
+    def secret(self) -> bytes:
+        return self.place.secret
+
+    @property
+    def data(self) -> Path | None:
+        """The directory of the store; None if it is in memory or on an endpoint."""
+        return self.place.data
+
+    @property
+    def regions(self) -> Regions:
+        """The store of this process, in each of its regions; NotOnEndpoint if the tables are on an endpoint."""
+        if self.place.regions is None:
+            raise NotOnEndpoint
+        return self.place.regions
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the home region; NotOnEndpoint."""
+        return self.regions[self.regions.home]
+
+    @property
     def designs(self) -> Mapping[str, tuple[Design, Db]]:
-        """Every design with the Db that runs it, by name; the app's own comes last."""
+        """Every design with the Db that runs it, by name: of the systems, uploaded ones, the app's own."""
         found = {design.name: (design, each.db) for each in self.running for design in each.system.designs}
-        return {**found, own_design.name: (own_design, self.db)}
+        found |= {name: (each.design, each.db) for name, each in self.uploads.all().items()}
+        return {**found, **{design.name: (design, self.db) for design in (own_design, alarm_design)}}
 
     def call_of(self, db: Db) -> Call:
         """The tables of a Db, on the side that is open; `call` is of tables by the names they have."""
@@ -119,13 +170,12 @@ class Runtime:
 
     def open_table(self, db: Db, table: str) -> str:
         """The name, in this store, of the table that is open under a design's name for it."""
-        led, name = self.call_of(db), db.physical(table)
-        return led.open_table(name) if isinstance(led, Router) else name
+        return _open_table(self.call_of(db), db, table)
 
     def names_of(self, db: Db, table: str) -> list[str]:
         """Every name, in this store, that is of this table of a design: open, or another side of a migration."""
         found = next((each for each in self.running if each.db is db), None)
-        return names_of(found.system, table) if found is not None else [db.physical(table)]
+        return names_of(found.system, table, found.here) if found is not None else [db.physical(table)]
 
     def token_for(self, person: Person) -> str:
         """A login as this person, for the demo alone."""
@@ -159,12 +209,15 @@ class Runtime:
         for post in self.posts:
             self.mail.deliver(post.system, post.title, post.dispatch, Event())
 
-    def is_answering(self) -> bool:
-        """Whether the store answers; for /ready."""
-        return "TableNames" in self.call("ListTables", {"Limit": 1})
+    @property
+    def checks(self) -> Mapping[str, Callable[[], object]]:
+        """What /ready asks: whether the tables answer, and whether damage to the store's file is known. What is not
+        damaged is served all the same."""
+        if self.place.regions is None:
+            return {"store": self.place.is_answering}
+        return {"store": self.place.is_answering, "integrity": self._integrity}
 
-    def integrity(self) -> str:
-        """Whether damage to the store's file is known; for /ready. What is not damaged is served all the same."""
+    def _integrity(self) -> str:
         return "damage found" if self.engine.scrub.damage() else "ok"
 
     def close(self) -> None:
@@ -199,7 +252,10 @@ def open_app(
     mail: Way | None = None,
     cache: str | None = None,
     copies: str | None = None,
+    alarm_mail: Sequence[str] = (),
+    alarm_webhook: str | None = None,
     jobs: bool = True,
+    observe: Observe | None = None,
 ) -> Runtime:
     """Everything up and running, but for HTTP. `url` is where tokens say they are from; port 0 is any free one.
 
@@ -207,81 +263,171 @@ def open_app(
     at `cache`, or in this process.
     The systems live in the home region; replicas of their tables may be made in `also_regions`. Daily copies of those
     tables whose design wants them elsewhere go to `copies`: a directory, or `s3://bucket/prefix`.
-    Without `jobs` no background work runs: `runtime.schedule` still lists it.
+    Engineers are told of alarms by mail, as are the addresses `alarm_mail`; each change is posted to `alarm_webhook`.
+    Without `jobs` no background work runs: `runtime.schedule` still lists it. `observe` is around each request to the
+    tables (mapping/telemetry.py).
     """
     world = world or real_world()
     _refuse_clashes(systems)
+    webhook = webhook_at(alarm_webhook) if alarm_webhook is not None else None
     with ExitStack() as stack:
-        if memory and copies is not None:
-            # Each run would have a new name, so old copies would never be removed.
-            raise CopiesUnusable("a store in memory cannot be copied elsewhere; use a data directory")
-        place = stack.enter_context(closing(place_of(copies))) if copies is not None else None
-        is_doubtful = place is not None and is_new(place) and has_id(Path(data))
-        if place is not None:
-            made_ready(place)
-        regions = stack.enter_context(
-            Regions.open(
-                ":memory:" if memory else data,
-                also=also_regions,
-                durability=durability,
-                world=world,
-                ttl_seconds=ttl_seconds,
-                ttl_lag=ttl_lag,
-                throttling=throttling,
-                buckets=buckets,
-                elsewhere={} if place is None else {place.bucket.name: place.where},
-            )
+        place = own_store(
+            stack,
+            data,
+            world,
+            memory=memory,
+            durability=durability,
+            ttl_seconds=ttl_seconds,
+            ttl_lag=ttl_lag,
+            throttling=throttling,
+            buckets=buckets,
+            also_regions=also_regions,
+            copies=copies,
         )
-        engine = regions[regions.home]
-        home = None if memory else Path(data)
-        secret = kept_secret(home, world) if home else new_secret(world)
-        files = home or Path(stack.enter_context(TemporaryDirectory(prefix="tablewright-")))
-        private_directory(files / "systems")
-        for name in ("copies.id", "keys", "mail", "systems"):
-            tighten(files / name)
-        issuer = Issuer(files / "keys", url, world)
-        call = embedded(engine)
-        db = Db(call, own_design, world=world, secret=secret)
+        options = _Options(
+            url, seed, progress, mail, cache, jobs, alarm_mail, webhook, observe, dynamodb_port
+        )
+        return _opened(place, systems, world, options, stack)
+
+
+def open_on_endpoint(
+    endpoint: Endpoint,
+    *,
+    systems: Sequence[System] = SYSTEMS,
+    world: World | None = None,
+    url: str,
+    seed: bool = True,
+    progress: Progress = silent,
+    mail: Way | None = None,
+    cache: str | None = None,
+    alarm_mail: Sequence[str] = (),
+    alarm_webhook: str | None = None,
+    jobs: bool = True,
+    observe: Observe | None = None,
+) -> Runtime:
+    """Everything up and running over tables that other processes use too. `url` is the same for all of them.
+
+    Without `mail` messages are kept in the directory `mail` of the secrets, for a demo on one machine.
+    """
+    world = world or real_world()
+    _refuse_clashes(systems)
+    webhook = webhook_at(alarm_webhook) if alarm_webhook is not None else None
+    with ExitStack() as stack:
+        place = shared_place(endpoint, systems, world)
+        options = _Options(url, seed, progress, mail, cache, jobs, alarm_mail, webhook, observe)
+        return _opened(place, systems, world, options, stack)
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What is the same for both kinds of places."""
+
+    url: str
+    seed: bool
+    progress: Progress
+    mail: Way | None
+    cache: str | None
+    jobs: bool
+    alarm_mail: Sequence[str]
+    webhook: Webhook | None
+    observe: Observe | None
+    dynamodb_port: int | None = None
+
+
+def _opened(
+    place: Place, systems: Sequence[System], world: World, options: _Options, stack: ExitStack
+) -> Runtime:
+    """The runtime at a place; `stack` closes what was opened so far, and the runtime takes it over."""
+    call, secret, files = place.call, place.secret, place.files
+    issuer = Issuer(files / KEYS, options.url, world)
+    db = Db(
+        call,
+        own_design,
+        alarm_design,
+        world=world,
+        secret=secret,
+        environment=place.own,
+        observe=options.observe,
+    )
+    with _named_refusals(place, OWN_TITLE):
         db.create_tables()
-        accounts = Accounts(db, world)
-        code_login = CodeLogin(accounts, world, secret)
-        works = Works(db, world)
+    leases = Leases(db, world) if place.shared is not None else None
+    if place.shared is not None:
+        refuse_other_secret(db, place.shared.secrets_option, secret)
+    accounts = Accounts(db, world)
+    code_login = CodeLogin(accounts, world, secret)
+    works = Works(db, world, leases)
+    drives = _drives(place, systems, leases, stack)
+    # One process at a time: what systems do at their start, and seeding, is not done by two at once.
+    with leases.held("start", Event()) if leases is not None else nullcontext():
         running = tuple(
-            _started(
-                system, call, world, secret, issuer, files / "systems" / system.name, stack, cache, accounts
-            )
-            for system in systems
+            _started(system, place, world, issuer, stack, options, accounts, drives) for system in systems
         )
         stack.callback(works.close)  # before the systems it may be working for
-        if seed:
+        if options.seed:
             for each in running:
-                _seed_once(each, db, world, progress)
-        dynamodb = (
-            stack.enter_context(serving(regions, port=dynamodb_port)) if dynamodb_port is not None else None
-        )
-        schedule = Schedule(db, world)
-        office = Mail(mail or Directory(files / "mail"))
-        for post in _posts(running, code_login):
-            schedule.add(post.system, [_mail_of(post, office)])
-        for each in running:
-            backups = backup_job(each.db, each.call, call, tables_of(each.system))
-            schedule.add(each.system.name, [*each.system.jobs(each.service), *backups], each.service)
-            schedule.add(each.system.name, migration_work(each.system, call, world))
-        copying, advice = _copies(running, call, world, place, files, schedule)
-        if place is not None and is_doubtful:
-            advice += (moved_advice(place),)
-        if jobs:
-            stack.callback(schedule.close)
-            schedule.start()
-        people = everybody([*(p for each in running for p in _people(each)), THE_ENGINEER])
-        return Runtime(
-            engine, call, world, secret, issuer, issuer.verifier([logins.AUDIENCE]), db, accounts, code_login, works,
-            schedule, running, people, home, dynamodb, office, regions, copying, advice, stack.pop_all(),
-        )  # fmt: skip
+                _seed_once(each, db, world, options.progress)
+    port = options.dynamodb_port
+    dynamodb = (
+        stack.enter_context(serving(place.regions, port=port))
+        if port is not None and place.regions is not None
+        else None
+    )
+    published = PublishedMetrics(db, world)
+    schedule = Schedule(db, world, published.record_all, is_shared=place.shared is not None)
+    office = Mail(options.mail or Directory(files / "mail"))
+    for post in _posts(running, code_login):
+        schedule.add(post.system, [_mail_of(post, office, leases)])
+    for each in running:
+        backups = backup_job(each.db, each.call, call, tables_of(each.system, each.here))
+        schedule.add(each.system.name, [*each.system.jobs(each.service), *backups], each.service)
+        schedule.add(each.system.name, migration_work(each.system, each.service, call, world, each.here))
+    copying, advice = _copies(running, world, place)
+    if place.copies is not None and place.is_doubtful:
+        advice += (moved_advice(place.copies),)
+    notices = AlarmNotices(
+        code_login.outbox,
+        lambda: [*accounts.addresses(ENGINEER), *options.alarm_mail],
+        Mailbox(webhook_calls, accounts, MessageTemplates(CALL, seal_of(secret, "webhook", world)), False),
+        options.webhook,
+        options.url,
+    )
+    declared = _alarms(running, place)
+    if copying is not None:
+        declared.append(copies_alarm(own_design.name, OWN_TITLE))
+    metrics = place.regions[place.regions.home].metrics if place.regions is not None else None
+    alarms = Alarms(db, world, declared, metrics, published, notices)
+    charged = Charges(db, world, _charged(running), metrics, published)
+    schedule.add(own_design.name, [metrics_job(published), charges_job(charged), alarms_job(alarms)])
+    if options.webhook is not None:
+        schedule.add(own_design.name, [_webhook_of(notices, leases)])
+    if copying is not None:
+        # The last of all jobs: what others fill at a first start (Skratch's geography) is then in the first copy.
+        schedule.add(own_design.name, [copies_job(copying)])
+    if options.jobs:
+        stack.callback(schedule.close)
+        schedule.start()
+    uploads = _uploads(place, running, world, options)
+    people = everybody([*(p for each in running for p in _people(each)), THE_ENGINEER])
+    return Runtime(
+        place, world, issuer, issuer.verifier([logins.AUDIENCE]), db, accounts, code_login, works, schedule, running,
+        people, dynamodb, office, copying, alarms, charged, (*advice, *uploads.advice), uploads, stack.pop_all(),
+    )  # fmt: skip
+
+
+@contextmanager
+def _named_refusals(place: Place, title: str) -> Iterator[None]:
+    """What an endpoint refuses of a system's tables is said at the start, with the system's name."""
+    try:
+        yield
+    except CallRefused as refusal:
+        if place.shared is None:
+            raise
+        raise EndpointLacks(title, refusal) from refusal
 
 
 def _refuse_clashes(systems: Sequence[System]) -> None:
-    designs = [design for system in systems for design in system.designs] + [own_design]
+    designs = [*(design for system in systems for design in system.designs), own_design, alarm_design]
     wanted: Mapping[str, list[str]] = {
         "name": [system.name for system in systems],
         "design": [design.name for design in designs],
@@ -294,25 +440,70 @@ def _refuse_clashes(systems: Sequence[System]) -> None:
 
 
 def _started(
-    system: System, call: Call, world: World, secret: bytes, issuer: Issuer, home: Path, stack: ExitStack,
-    cache: str | None, accounts: Accounts,
-) -> RunningSystem:  # fmt: skip
-    here = environment_of(system.designs)
-    make_tables(system, call, world)
-    led = routed(call, *system.migrations, world=world, environment=here)
-    db = Db(led, *system.designs, world=world, secret=secret, environment=here)
-    db.create_tables()
-    own = hashlib.sha256(system.name.encode() + secret).digest()
-    private_directory(home)
-    service = system.start(
-        Start(
-            db, world, own, logins.issued_by(system.name, issuer), issuer.url, home, cache,
-            lambda role: accounts.addresses(f"{system.name}.{role}"),
-        )
-    )  # fmt: skip
+    system: System,
+    place: Place,
+    world: World,
+    issuer: Issuer,
+    stack: ExitStack,
+    options: _Options,
+    accounts: Accounts,
+    drives: Callable[[], bool] | None,
+) -> RunningSystem:
+    here, call, secret = place.environment_of(system.designs), place.call, place.secret
+    with _named_refusals(place, system.title):
+        make_tables(system.migrations, call, world, here)
+        led = routed(call, *system.migrations, world=world, environment=here)
+        db = Db(led, *system.designs, world=world, secret=secret, environment=here, observe=options.observe)
+        db.create_tables()
+        own = hashlib.sha256(system.name.encode() + secret).digest()
+        service = system.start(
+            Start(
+                db, world, own, logins.issued_by(system.name, issuer), issuer.url, place.home_of(system.name),
+                options.cache, lambda role: accounts.addresses(f"{system.name}.{role}"), place.objects_of(system.name),
+                drives,
+            )
+        )  # fmt: skip
+        make_tables(system.service_migrations(service), call, world, here)
     if system.close is not None:
         stack.callback(system.close, service)
-    return RunningSystem(system, db, service, led)
+    return RunningSystem(system, db, service, led, here)
+
+
+def _uploads(
+    place: Place, running: Sequence[RunningSystem], world: World, options: _Options
+) -> UploadedDesigns:
+    """The uploaded designs of a store; on an endpoint there are none."""
+
+    def db_of(design: Design) -> Db:
+        here = place.environment_of([design])
+        return Db(
+            place.call, design, world=world, secret=place.secret, environment=here, observe=options.observe
+        )
+
+    systems = [each.system for each in running]
+    designs = [*(design for each in systems for design in each.designs), own_design, alarm_design]
+    tables = [*(table for design in designs for table in design.tables), *RESERVED]
+    sides = [name for each in running for name in tables_of(each.system, each.here)]
+    home = place.files / "designs" if place.shared is None else None
+    return UploadedDesigns(home, world, db_of, [design.name for design in designs], [*tables, *sides])
+
+
+def _drives(
+    place: Place, systems: Sequence[System], leases: Leases | None, stack: ExitStack
+) -> Callable[[], bool] | None:
+    """Whether this process drives devices; None if processes share them. One that was declared to has a lease for as
+    long as it runs; FirewallsTaken if another has it."""
+    if place.shared is None or leases is None:
+        return lambda: True
+    if place.shared.firewalls is None:
+        return None
+    if place.shared.firewalls == "elsewhere" or not any(system.has_devices for system in systems):
+        return lambda: False
+    lease = leases.taken_in_time("firewalls")
+    if lease is None:
+        raise FirewallsTaken
+    lost = stack.enter_context(leases.kept(lease, Event()))
+    return lambda: not lost.is_set()
 
 
 def _seed_once(each: RunningSystem, db: Db, world: World, progress: Progress) -> None:
@@ -336,29 +527,51 @@ def _told_long_ago(letter: OutgoingMessage) -> None:
 
 
 def _copies(
-    running: Sequence[RunningSystem],
-    call: Call,
-    world: World,
-    place: CopyPlace | None,
-    files: Path,
-    schedule: Schedule,
+    running: Sequence[RunningSystem], world: World, place: Place
 ) -> tuple[Copying | None, tuple[str, ...]]:
-    """Schedule off-site copies if designs want them; or the advice to show if no location is set."""
+    """The off-site copies, if designs want them; or the advice to show if no location is set."""
     wanting = [each for each in running if tables_to_copy([each.db])]
     if not wanting:
         return None, ()
-    if place is None:
+    if place.copies is None:
         log.info("copies elsewhere are wanted and have no place", extra={"option": "--copies"})
         return None, (advice_of([each.system.title for each in wanting]),)
     tables = tables_to_copy([each.db for each in wanting])
-    beside = {
-        each.system.name: (files / "systems" / each.system.name, each.system.beside) for each in wanting
-    }
+    beside = {each.system.name: (place.home_of(each.system.name), each.system.beside) for each in wanting}
     led = {table: each.call for each in wanting for table in tables_to_copy([each.db])}
-    copying = Copying(call, world, place, kept_id(files, world), tables, beside, led)
-    # The last of all jobs: what others fill at a first start (Skratch's geography) is then in the first copy.
-    schedule.add(own_design.name, [copies_job(copying)])
-    return copying, ()
+    return Copying(place.call, world, place.copies, kept_id(place.files, world), tables, beside, led), ()
+
+
+def _open_table(led: Call, db: Db, table: str) -> str:
+    name = db.physical(table)
+    return led.open_table(name) if isinstance(led, Router) else name
+
+
+def _alarms(running: Sequence[RunningSystem], place: Place) -> list[DeclaredAlarm]:
+    """On an endpoint only those on metrics that systems publish: the service has the metrics of its tables."""
+    regions = place.regions
+    replicas = [name for name in regions if name != regions.home] if regions is not None else []
+    return [
+        declared
+        for each in running
+        for declared in alarms_of(
+            each.system.name,
+            each.system.title,
+            each.system.designs,
+            each.db.environment.backups if each.db.environment is not None else None,
+            replicas,
+            partial(_open_table, each.call, each.db),
+        )
+        if regions is not None or not declared.is_of_service
+    ]
+
+
+def _charged(running: Sequence[RunningSystem]) -> list[ChargedSystem]:
+    return [
+        ChargedSystem(each.system.name, each.system.designs, partial(_open_table, each.call, each.db))
+        for each in running
+        if each.system.designs
+    ]
 
 
 def _posts(running: Sequence[RunningSystem], code_login: CodeLogin) -> list[Post]:
@@ -370,11 +583,31 @@ def _posts(running: Sequence[RunningSystem], code_login: CodeLogin) -> list[Post
     return [*found, Post(own_design.name, OWN_TITLE, code_login.dispatch)]
 
 
-def _mail_of(post: Post, mail: Mail) -> Follower[object]:
-    def watch(_: object, stop: Event) -> None:
+def _mail_of(post: Post, mail: Mail, leases: Leases | None) -> Follower[object]:
+    def watch(stop: Event) -> None:
         mail.watch(post.system, post.title, post.dispatch, stop)
 
-    return Follower("mail", watch, f"Delivers mail to {mail.way.where}.")
+    name = f"mail {post.system}"
+    return Follower("mail", _by_one(leases, name, watch), f"Delivers mail to {mail.way.where}.")
+
+
+def _webhook_of(notices: AlarmNotices, leases: Leases | None) -> Follower[object]:
+    return Follower(
+        "webhook", _by_one(leases, "webhook", notices.watch), "Posts changes of alarms to the webhook."
+    )
+
+
+def _by_one(
+    leases: Leases | None, name: str, watch: Callable[[Event], None]
+) -> Callable[[object, Event], None]:
+    """What sends, in one process at a time: a message that two read as waiting would be sent twice."""
+
+    def run(_: object, stop: Event) -> None:
+        with leases.held(name, stop) if leases is not None else nullcontext(stop) as ended:
+            if not ended.is_set():
+                watch(ended)
+
+    return run
 
 
 def _people(each: RunningSystem) -> Sequence[Person]:

@@ -1,19 +1,21 @@
 """Background work while the app is up: jobs with a period, and followers that run until they are stopped.
 
 The last run of a job is stored, so a daily job is daily however often the app is restarted; a run is claimed before it
-starts, so two processes on one database do not both run it.
+starts, so two processes on one database do not both run it. A job that works on the memory of its process is run by
+each of them, and once more when one stops.
 Must hold: a job that fails is logged, runs again at its next time, and affects nothing else; close() ends every thread.
+What a job publishes, and whether it failed, become metrics of its system (alarms/published.py).
 Elsewhere: what a job is (kit/jobs.py), which there are (a system's jobs.py), jobs that people start (manual_jobs.py).
 """
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from tablewright.app.design import Turn, turns
 from tablewright.engine.errors import fault
@@ -26,6 +28,8 @@ log = logging.getLogger("tablewright.app")
 LOOK_SECONDS = 5.0
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 STOP_SECONDS = 30.0
+# (system, values by metric)
+Publish: TypeAlias = Callable[[str, Mapping[str, float]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +46,19 @@ class Due:
         return self.last.at + self.job.every if self.last is not None else None
 
 
+def _unpublished(system: str, values: Mapping[str, float]) -> None:
+    return None
+
+
 class Schedule:
     """All jobs and followers of the systems in one process. `start` it, close it."""
 
-    def __init__(self, db: Db, world: World) -> None:
-        self._db, self._world = db, world
+    def __init__(
+        self, db: Db, world: World, publish: Publish = _unpublished, *, is_shared: bool = False
+    ) -> None:
+        """`is_shared`: other processes have the same jobs."""
+        self._db, self._world, self._publish, self._is_shared = db, world, publish, is_shared
+        self._ran: dict[tuple[str, str], datetime] = {}
         self._jobs: list[tuple[str, Job[Any], Any]] = []
         self._followers: list[tuple[str, Follower[Any], Any]] = []
         self._threads: list[threading.Thread] = []
@@ -89,6 +101,9 @@ class Schedule:
         self._stop.set()
         for thread in self._threads:
             thread.join(STOP_SECONDS)
+        for system, job, service in self._jobs:
+            if self._threads and self._is_shared and job.of_process:
+                self._run(system, job, service)
 
     # --- parts ---
 
@@ -126,6 +141,8 @@ class Schedule:
 
     def _take(self, system: str, job: Job[Any], service: Any) -> bool:
         """Run a job if it is due and no other process claimed the run."""
+        if self._is_shared and job.of_process:
+            return self._take_here(system, job, service)
         now, last = self._world.now(), self._last(system, job)
         # Also if the last run is in the future (the clock was wrong): the job would otherwise wait until then.
         if last is not None and abs(now - last.at) < job.every:
@@ -138,13 +155,31 @@ class Schedule:
             return False
         taken = claim.item
         assert taken is not None
-        error: str | None = None
-        try:
-            job.run(service)
-        except Exception as mistake:
-            error = type(mistake).__name__
-            log.error("a job failed", extra={"system": system, "job": job.name, **fault(mistake)})
+        error = self._run(system, job, service)
         took = (self._world.now() - now) // timedelta(milliseconds=1)
         with suppress(Stale):  # it took longer than its period, and another process claimed the next run
             self._db.write(turns.change(taken, taken.model_copy(update={"took_ms": took, "error": error})))
         return True
+
+    def _take_here(self, system: str, job: Job[Any], service: Any) -> bool:
+        """Run a job of this process if it is due here."""
+        now, last = self._world.now(), self._ran.get((system, job.name))
+        if last is not None and abs(now - last) < job.every:
+            return False
+        self._ran[system, job.name] = now
+        self._run(system, job, service)
+        return True
+
+    def _run(self, system: str, job: Job[Any], service: Any) -> str | None:
+        """Run a job; the kind of error it ended with, if it did."""
+        error: str | None = None
+        try:
+            result = job.run(service)
+            if job.publishes and isinstance(result, Mapping):
+                self._publish(system, result)
+        except Exception as mistake:
+            error = type(mistake).__name__
+            log.error("a job failed", extra={"system": system, "job": job.name, **fault(mistake)})
+        if job.failures:
+            self._publish(system, {job.failures: 0.0 if error is None else 1.0})
+        return error

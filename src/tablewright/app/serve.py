@@ -13,6 +13,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
 
 from tablewright import __version__
 from tablewright.app.accounts import PREFIX
@@ -23,13 +24,17 @@ from tablewright.app.home import home_router, root_router
 from tablewright.app.identity import as_of_now, identity_of
 from tablewright.app.mail import Directory
 from tablewright.app.manual_job_pages import work_router
+from tablewright.app.place import NotOnEndpoint
 from tablewright.app.problem_pages import problems_router
 from tablewright.app.runtime import Runtime
 from tablewright.app.sign_in import account_door_router, sign_in_router, staff_door_router
+from tablewright.client import NoAnswer
 from tablewright.design import KeyTextUnusable
+from tablewright.design.alarms import SERVER_ERRORS
 from tablewright.edge import SessionCookie, make_app, principal
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem, bad_request
+from tablewright.edge.request_ids import Answered
 from tablewright.edge.routes import MountedRouter
 from tablewright.edge.security import LOOPBACK_HOSTS
 from tablewright.kit.system import System
@@ -47,6 +52,19 @@ TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {
     CursorExpired: lambda error: bad_request("TOKEN_EXPIRED", _sentence(error)),
     BadCursor: lambda error: bad_request("BAD_TOKEN", _sentence(error)),
     PageTooLarge: lambda error: bad_request("INVALID_PAGE_SIZE", _sentence(error), "pageSize"),
+    NotOnEndpoint: lambda error: Problem(
+        404,
+        "NOT_ON_ENDPOINT",
+        "Not available here: the tables are on an endpoint, and this needs a store of this process.",
+    ),
+    NoAnswer: lambda error: Problem(
+        503,
+        "STORE_UNAVAILABLE",
+        "The database does not answer. Check whether your change was made, or repeat it with the same idempotency key."
+        if error.may_have_been_carried_out
+        else "The database does not answer. Nothing was changed; try again.",
+        headers={"Retry-After": "2"},
+    ),
     WritesPaused: lambda error: Problem(
         503,
         "WRITES_PAUSED",
@@ -90,11 +108,12 @@ def app_of(
     is_https: bool = False,
     url: str = "",
     has_workbench: bool = True,
+    spans: Callable[[ASGIApp], ASGIApp] | None = None,
 ) -> FastAPI:
     """Everything in one app. `hosts` are further names it goes by, `url` is how people reach it if that is known.
 
     Without the demo people sign in to accounts; with `open_sign_up` any e-mail address may create one. Without the
-    workbench the one system of the runtime is all there is.
+    workbench the one system of the runtime is all there is. `spans` goes around each request (edge/request_spans.py).
     """
     # Cookies know no ports: two servers on one machine must not sign each other's people out.
     cookie = SessionCookie(f"tablewright-{port}", secure=is_https)
@@ -144,10 +163,12 @@ def app_of(
             *(part for area in areas for part in _front(runtime, console, area, open_sign_up)),
             *_apis(runtime, find),
         ],
-        checks={"store": runtime.is_answering, "integrity": runtime.integrity},
+        checks=runtime.checks,
         translations=translations,
         unusable=UNUSABLE,
         hosts={*LOOPBACK_HOSTS, *hosts},
+        answered=_counted(runtime),
+        spans=spans,
         streamed_bodies={
             f"/{each.system.name}{path}": most
             for each in runtime.running
@@ -194,6 +215,18 @@ def _front(runtime: Runtime, console: Console, area: Area, open_sign_up: bool) -
         elif not console.is_demo:
             yield MountedRouter(f"{area.path}/staff", staff_door_router(console, runtime, area))
     yield MountedRouter(area.path, area.router)
+
+
+def _counted(runtime: Runtime) -> Answered:
+    """Counts which of a system's answers are faults; of its API and of its pages."""
+    names = {each.system.name for each in runtime.running}
+
+    def answered(path: str, status: int) -> None:
+        system = path.removeprefix("/console").split("/", 2)[1:2]
+        if system and system[0] in names:
+            runtime.alarms.published.record(system[0], SERVER_ERRORS, float(status >= 500))
+
+    return answered
 
 
 def packages_of(systems: Sequence[System]) -> dict[str, str]:

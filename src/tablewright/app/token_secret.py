@@ -1,8 +1,9 @@
 """A secret of this store, made once and kept in a file only its owner can read.
 
 Page tokens are sealed with it, so they survive a restart; so are codes and links in waiting messages, so that no table
-holds them (kit/messages.py). Must hold: two processes that start together use the same secret; a file that other users
-can read is not used.
+holds them (kit/messages.py). The secrets of the systems are derived from it, so Zoo chat's keys are: without it, what
+they sealed is unreadable. Must hold: two processes that start together use the same secret; a file that other users can
+read is not used; no message tells anyone to delete it.
 """
 
 import os
@@ -18,10 +19,10 @@ _LEAST_BYTES = 32
 class SecretUnusable(ValueError):
     """The secret's file is exposed or damaged."""
 
-    def __init__(self, path: Path, why: str) -> None:
+    def __init__(self, path: Path, why: str, advice: str) -> None:
         super().__init__(
-            f"{path} {why}; delete it, and the next start creates a new one (open page links then start at the "
-            "first page, and codes that were not sent yet must be requested again)"
+            f"{path} {why}; {advice}. Do not delete it: what is stored sealed, such as chats, can be "
+            "read with this secret only"
         )
 
 
@@ -37,10 +38,10 @@ def kept_secret(directory: Path, world: World) -> bytes:
         _make(path, new_secret(world), world)
     with open(path, "rb") as file:
         if os.name == "posix" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
-            raise SecretUnusable(path, "can be read by users other than its owner")
+            raise SecretUnusable(path, "can be read by users other than its owner", f"run `chmod 600 {path}`")
         secret = file.read()
     if len(secret) < _LEAST_BYTES:
-        raise SecretUnusable(path, "is truncated")
+        raise SecretUnusable(path, "is truncated", "put back a copy of the file")
     return secret
 
 

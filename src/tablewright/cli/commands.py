@@ -21,9 +21,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Command(Entry):
-    """Something that can be run. `file`: its module below tablewright.cli, if the words do not give it."""
+    """Something that can be run. `file`: its module below tablewright.cli, if the words do not give it.
+
+    `is_configurable`: its options can also be set in the environment and in a file (settings.py).
+    """
 
     file: str = ""
+    is_configurable: bool = False
 
     @property
     def module(self) -> str:
@@ -38,11 +42,27 @@ class Group(Entry):
 
 # In the order in which help lists them.
 COMMANDS: tuple[Command | Group, ...] = (
-    Command("serve", "Run everything in one process, or one system: pages, APIs, the workbench, DynamoDB."),
-    Command("cost", "Show what a design costs per month on DynamoDB, next to what its author stated."),
+    Command(
+        "serve",
+        "Run everything in one process, or one system: pages, APIs, the workbench, DynamoDB.",
+        is_configurable=True,
+    ),
+    Command("config", "Show the options of `serve` that are in force, and where each is set."),
+    Command("secrets", "Create the secrets that all processes of `serve --endpoint` share."),
+    Command("cost", "The same as `design cost`.", "design.cost"),
+    Command(
+        "scale", "Show a design at many times its load: units, partitions, cost, the keys that become hot."
+    ),
+    Command(
+        "load", "Run the load that a design states against tables of its own, and report times and units."
+    ),
+    Command("mcp", "Serve designs and their access patterns as tools for models (MCP).", "mcp.serve"),
     Group("engine", "Serve the DynamoDB API, in one region or several."),
     Command(
-        "engine serve", "Serve the DynamoDB HTTP API from a store on disk or from memory.", "engine_serve"
+        "engine serve",
+        "Serve the DynamoDB HTTP API from a store on disk or from memory.",
+        "engine_serve",
+        is_configurable=True,
     ),
     Group("dr", "Rehearse disaster recovery with the regions of a store."),
     Command("dr status", "Show each table's replicas: writer, epoch, unreplicated writes."),
@@ -74,9 +94,40 @@ COMMANDS: tuple[Command | Group, ...] = (
     Command("db parked discard", "Discard parked changes permanently, without processing them."),
     Command("db compact", "Rewrite a store without free pages, so that its file shrinks."),
     Command("db verify", "Check every invariant of a store; print OK or each violation."),
-    Command("terraform", "Write a design as Terraform: tables, backups, roles, alarms, budget."),
-    Command("policies", "Print the IAM policies of a design, one per role, with least privilege."),
-    Group("migrate", "Move a table to a new design: copy, follow changes, verify, switch, roll back."),
+    Group(
+        "design",
+        "Start, check, price, draw, import and export designs, simulate their load, write a repository.",
+    ),
+    Command("design new", "Write a small design file, JSON or YAML, to start from."),
+    Command("design check", "Check a design against its rules, and against what a target can do."),
+    Command(
+        "design cost", "Show what a design costs per month, in both capacity modes, next to what was stated."
+    ),
+    Command("design heat", "Simulate the load of a design on partitions: what is throttled, what cures it."),
+    Command(
+        "design picture", "Draw a design: collections, indexes, patterns, state machines, keys, as SVG files."
+    ),
+    Command(
+        "design diff",
+        "Compare two versions of a design, or a design and live tables: what each change needs.",
+    ),
+    Command(
+        "design docs",
+        "Write a design as a Markdown page: tables, entities, patterns with costs, states, alarms.",
+    ),
+    Command("design export", "Print a design as JSON or YAML, or as other tools read it."),
+    Command("design import", "Print a design of tables that are described elsewhere.", "design.import_"),
+    Command("design schema", "Print the JSON Schema of design files."),
+    Command(
+        "design policy",
+        "Print the IAM policies of a design, one per role, with least privilege; or what they decide.",
+    ),
+    Command("design repository", "Write a design as a repository: schemas, Terraform, workflows, tests."),
+    Group("deploy", "Make the tables of an environment what the design says, without Terraform."),
+    Command("deploy plan", "Show what is to be done to the tables, what it costs and what it loses."),
+    Command("deploy apply", "Carry out the plan, step by step; resumable."),
+    Command("deploy drift", "List the differences between the design and the tables, both ways."),
+    Group("migrate", "Move a table to a new design, with a way back; fill new attributes in place."),
     Command("migrate plan", "Plan a migration and show what it will do. Nothing is copied yet."),
     Command("migrate run", "Copy a table to its new design and apply its changes; resumable."),
     Command("migrate status", "Show each migration: phase, active table, until when it can be rolled back."),
@@ -85,6 +136,14 @@ COMMANDS: tuple[Command | Group, ...] = (
     Command("migrate rollback", "Switch back to the old table, with all writes made since the switch."),
     Command("migrate finish", "Finish a migration after its rollback period: delete the old table."),
     Command("migrate abandon", "Abandon a migration before the switch or after a rollback: delete the copy."),
+    Command("migrate backfill", "Fill keys of new indexes and other derived attributes in place; resumable."),
+    Group("copy", "Copy tables to another store or endpoint while they are written to, and switch."),
+    Command("copy run", "Copy tables and apply their changes until the copy is up to date; resumable."),
+    Command("copy status", "Show each copied table: phase, items, which process works on it."),
+    Command("copy verify", "Compare counts and digests of tables and their copies."),
+    Command("copy finish", "Apply the last changes, verify, and finish; the writers are stopped."),
+    Group("chat", "Check Zoo chat."),
+    Command("chat quality", "Find orphans, wrong counts and overdue data among conversations."),
     Group("parental", "Manage the parental controls system."),
     Group("parental registry", "Load the apps that parents can block."),
     Command("parental registry load", "Load the shipped list of apps, or your own; edited apps are kept."),

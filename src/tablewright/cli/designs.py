@@ -1,7 +1,7 @@
 """The designs and the environment that a command works on: `travel --environment prod`.
 
-A system is one that ships with Tablewright, or the user's own: `path/file.py:NAME` or `package.module:NAME`. NAME is a
-Design, or a list or tuple of Designs. The file is executed.
+A system is one that ships with Tablewright, or the user's own: `path/file.py:NAME` or `package.module:NAME`, where NAME
+is a Design, or a list or tuple of Designs, and the file is executed; or a design file, `FILE.json` or `FILE.yaml`.
 Must hold: every error is one sentence that says which part is wrong and what to do, without a traceback.
 """
 
@@ -17,12 +17,15 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 from tablewright import systems
+from tablewright.cli.design_files import is_design_file, load_design_file
 from tablewright.cli.output import UsageError
-from tablewright.design import Design, DesignMistake
+from tablewright.design import Design, DesignMistake, Environment
 from tablewright.design.deployment import Deployment
 from tablewright.mapping.deployment import deployment_of
 
-FORMS = "path/file.py:NAME or package.module:NAME"
+# Stands for no environment, where a deployment needs one: tables have plain names and no settings of their own.
+PLAIN = Environment("plain", "us-east-1")
+FORMS = "path/file.py:NAME, package.module:NAME, FILE.json or FILE.yaml"
 
 
 class NoSuchEnvironment(UsageError):
@@ -35,6 +38,15 @@ class NoSuchEnvironment(UsageError):
         )
 
 
+class NoEnvironment(UsageError):
+    """The design has no environment at all."""
+
+    def __init__(self, system: str) -> None:
+        super().__init__(
+            f"{system} has no environment; add one: design.environment(Environment(NAME, REGION))"
+        )
+
+
 def add_design_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("system", metavar="SYSTEM", help=f"a shipped system, or {FORMS}")
     parser.add_argument(
@@ -44,12 +56,34 @@ def add_design_arguments(parser: argparse.ArgumentParser) -> None:
 
 def load_deployment(given: argparse.Namespace) -> Deployment:
     """The deployment of --environment."""
-    designs = load_designs(given.system)
-    known = designs[0].environments
-    if given.environment not in known:
-        raise NoSuchEnvironment(given.system, given.environment, list(known))
-    name = designs[0].name if _is_own(given.system) else given.system
-    return deployment_of(name, designs, known[given.environment])
+    found = {each.environment.name: each for each in _deployments(given.system)}
+    if given.environment not in found:
+        raise NoSuchEnvironment(given.system, given.environment, list(found))
+    return found[given.environment]
+
+
+def load_deployments(system: str) -> list[Deployment]:
+    """The deployments of every environment, in the order of the design; production is the last."""
+    found = _deployments(system)
+    if not found:
+        raise NoEnvironment(system)
+    return found
+
+
+def plain_deployment(system: str) -> Deployment:
+    """The tables by their plain names, as they are made without an environment."""
+    designs = load_designs(system)
+    return deployment_of(_name(system, designs), designs, PLAIN)
+
+
+def _deployments(system: str) -> list[Deployment]:
+    designs = load_designs(system)
+    name = _name(system, designs)
+    return [deployment_of(name, designs, each) for each in designs[0].environments.values()]
+
+
+def _name(system: str, designs: Sequence[Design]) -> str:
+    return designs[0].name if _is_own(system) else system
 
 
 def shipped_systems() -> list[str]:
@@ -59,6 +93,8 @@ def shipped_systems() -> list[str]:
 
 def load_designs(system: str) -> tuple[Design, ...]:
     """The designs of a shipped system, or the user's own."""
+    if is_design_file(system):
+        return (load_design_file(Path(system)).design,)
     if _is_own(system):
         return _load_own(system)
     names = shipped_systems()
@@ -75,17 +111,31 @@ def load_designs(system: str) -> tuple[Design, ...]:
 
 def _is_own(system: str) -> bool:
     """True if the text names a file or a module; False if it names a shipped system."""
-    return ":" in system or system.endswith(".py") or "/" in system
+    return ":" in system or system.endswith(".py") or "/" in system or is_design_file(system)
 
 
 def _load_own(system: str) -> tuple[Design, ...]:
     """The designs that the text names, built."""
-    source, _, name = system.rpartition(":")
-    if not source or name.endswith(".py") or "/" in name:
-        source, name = system.rstrip(":"), ""
-    module = _import(source)
-    found = _designs_in(source, module, name)
+    source, name = split_name(system)
+    found = _designs_in(source, _import(source), name)
     return tuple(design if design.is_built else design.build() for design in found)
+
+
+def split_name(text: str) -> tuple[str, str]:
+    """`path/file.py:NAME` as its file (or module) and its name, which is empty if there is none."""
+    source, _, name = text.rpartition(":")
+    return (text.rstrip(":"), "") if not source or name.endswith(".py") or "/" in name else (source, name)
+
+
+def load_value(option: str, text: str) -> object:
+    """What a text of the form FILE:NAME or package.module:NAME names; `option` is named in errors."""
+    source, name = split_name(text)
+    if not name:
+        raise UsageError(f"{option} {text} names no value; write it as {FORMS}")
+    module = _import(source)
+    if not hasattr(module, name):
+        raise UsageError(f"{option} {text}: {source} has no {name}")
+    return getattr(module, name)
 
 
 def _designs_in(source: str, module: ModuleType, name: str) -> tuple[Design, ...]:

@@ -6,12 +6,14 @@ Must hold: stored data cannot send control characters to a terminal; unprintable
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from tablewright.values import size_words as size
 
 __all__ = [
-    "as_json", "as_line", "as_pairs", "as_table", "count", "escape_unprintable", "moment", "plural", "size",
+    "as_json", "as_line", "as_pairs", "as_table", "count", "decimal", "escape_unprintable", "moment", "percent",
+    "plural", "size",
 ]  # fmt: skip
 
 
@@ -56,6 +58,16 @@ def escape_unprintable(text: str) -> str:
 def count(number: int) -> str:
     """`1 234 567`."""
     return f"{number:,}".replace(",", " ")
+
+
+def decimal(number: float | Decimal, places: int) -> str:
+    """`1 234.50`."""
+    return f"{number:,.{places}f}".replace(",", " ")
+
+
+def percent(share: float | Decimal, places: int = 2) -> str:
+    """`46.00 %`, of a share from 0 to 1."""
+    return f"{decimal(100 * share, places)} %"
 
 
 def moment(seconds: float | None) -> str:

@@ -16,7 +16,7 @@ _TARGETS: dict[str, tuple[str, ...]] = {
     "db": _PLACE,
     "migrate": (*_PLACE, "environment"),
     "parental": _PLACE,
-    "people": _PLACE,
+    "people": (*_PLACE, "environment"),
     "serve": ("data",),
     "dr": ("data",),
 }

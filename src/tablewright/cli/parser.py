@@ -11,6 +11,7 @@ from importlib import import_module
 
 from tablewright import __version__
 from tablewright.cli.commands import COMMANDS, Command, Group
+from tablewright.cli.settings import SettingUnusable, add_settings
 
 EXAMPLES = ("tablewright serve", "tablewright db verify ./data")
 
@@ -29,11 +30,13 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tablewright {__version__}")
     # Groups have no options with values, so the words that are not options name the command.
-    _add_commands(parser, (), [word for word in argv if not word.startswith("-")])
+    _add_commands(parser, (), [word for word in argv if not word.startswith("-")], argv)
     return parser
 
 
-def _add_commands(parser: argparse.ArgumentParser, path: tuple[str, ...], asked: Sequence[str]) -> None:
+def _add_commands(
+    parser: argparse.ArgumentParser, path: tuple[str, ...], asked: Sequence[str], argv: Sequence[str]
+) -> None:
     """Add every command of a group by name and summary; only the one that was asked for gets its options."""
     subparsers = parser.add_subparsers(metavar="<command>", required=True)
     for entry in (each for each in COMMANDS if each.path[:-1] == path):
@@ -47,16 +50,21 @@ def _add_commands(parser: argparse.ArgumentParser, path: tuple[str, ...], asked:
         if asked[:1] != [word]:
             continue
         if isinstance(entry, Group):
-            _add_commands(child, entry.path, asked[1:])
+            _add_commands(child, entry.path, asked[1:], argv)
         else:
-            _add_options(child, entry)
+            _add_options(child, entry, argv)
 
 
-def _add_options(parser: argparse.ArgumentParser, command: Command) -> None:
+def _add_options(parser: argparse.ArgumentParser, command: Command, argv: Sequence[str]) -> None:
     module = import_module(f"tablewright.cli.{command.module}")
     notes, _, examples = module.EXAMPLES.rpartition("\n\n")
     parser.epilog = (f"{notes}\n\n" if notes else "") + _examples(examples.split("\n"))
     module.arguments(parser)
+    if command.is_configurable:
+        try:
+            add_settings(parser, command.words, argv)
+        except SettingUnusable as error:
+            parser.error(str(error))
     parser.set_defaults(run=module.run, errors=getattr(module, "ERRORS", ()))
 
 

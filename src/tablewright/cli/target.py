@@ -27,6 +27,8 @@ from tablewright.client import (
     EndpointUnusable,
     HttpCall,
     RegionUnusable,
+    Retries,
+    Timeouts,
     embedded,
 )
 from tablewright.client.endpoint import endpoint_of
@@ -98,13 +100,14 @@ def add_target_options(parser: argparse.ArgumentParser, *, json: str | None = No
 
 
 @contextmanager
-def open_target(given: argparse.Namespace) -> Iterator[Target]:
+def open_target(given: argparse.Namespace, *, instead: str = "use --endpoint URL") -> Iterator[Target]:
+    """The tables that the options name; `instead` says what to do about a store that a server has open."""
     is_remote = given.endpoint is not None or (given.data is None and (given.region or given.profile))
     try:
         with _open_endpoint(given) if is_remote else _open_store(given) as target:
             yield target
     except StoreInUse as error:
-        raise UsageError(f"{error}; if a server has it open, use --endpoint URL") from None
+        raise UsageError(f"{error}; if a server has it open, {instead}") from None
     except (NotAStore, CallFailed, EndpointUnusable, CredentialsUnusable, RegionUnusable) as error:
         raise UsageError(str(error)) from None
 
@@ -135,18 +138,32 @@ def _open_store(given: argparse.Namespace) -> Iterator[Target]:
 
 @contextmanager
 def _open_endpoint(given: argparse.Namespace) -> Iterator[Target]:
-    is_own_server = given.endpoint is not None and not is_aws(given.endpoint)
-    region = given.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    if region is None and is_own_server and not given.profile:
+    with http_call(given.endpoint, given.region, given.profile) as call:
+        yield Target(call, call.endpoint)
+
+
+def http_call(
+    endpoint: str | None,
+    region: str | None,
+    profile: str | None,
+    *,
+    timeouts: Timeouts | None = None,
+    retries: Retries | None = None,
+    pool_size: int = 10,
+) -> HttpCall:
+    """Calls to a server, or to AWS in a region, with the credentials that boto3 would use."""
+    is_own_server = endpoint is not None and not is_aws(endpoint)
+    region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if region is None and is_own_server and not profile:
         region = REGION
     has_keys = os.environ.get("AWS_ACCESS_KEY_ID") or os.environ.get("AWS_PROFILE")
-    if given.profile or has_keys or not is_own_server:
-        call = HttpCall.resolve(region, given.endpoint, given.profile)
-    else:
-        # A server without --credentials accepts any keys; one with credentials answers that these are wrong.
-        call = HttpCall(given.endpoint, region or REGION, Credentials("any", "any"))
-    with call:
-        yield Target(call, call.endpoint)
+    if profile or has_keys or endpoint is None or not is_own_server:
+        return HttpCall.resolve(
+            region, endpoint, profile, timeouts=timeouts, retries=retries, pool_size=pool_size
+        )
+    # A server without --credentials accepts any keys; one with credentials answers that these are wrong.
+    keys = Credentials("any", "any")
+    return HttpCall(endpoint, region or REGION, keys, timeouts=timeouts, retries=retries, pool_size=pool_size)
 
 
 def is_aws(endpoint: str) -> bool:

@@ -10,6 +10,7 @@ Must hold: everything here works with any Call, and raises CallFailed or a subcl
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tablewright.client.async_extra import of_extra
 from tablewright.client.aws_config import NotResolved
 from tablewright.client.batches import BatchRead, BatchStopped, batch_get, batch_write
 from tablewright.client.boto import through_boto3
@@ -37,11 +38,16 @@ from tablewright.client.transactions import (
     transact_write,
 )
 
-if TYPE_CHECKING:  # the type checker needs the real name; at run time this import would load the engine
+if (
+    TYPE_CHECKING
+):  # the type checker needs the real names; at run time these would load the engine and an extra
+    from tablewright.client.async_http import AsyncHttpCall
     from tablewright.client.in_process import embedded
 else:
 
     def __getattr__(name):
+        if name == "AsyncHttpCall":
+            return of_extra("tablewright.client.async_http", name)
         if name != "embedded":
             raise AttributeError(f"module 'tablewright.client' has no attribute {name!r}")
         # The module has another name: importing it would otherwise hide the function.
@@ -49,8 +55,8 @@ else:
 
 
 __all__ = [
-    "ONCE", "Action", "AnswerNotUnderstood", "BatchRead", "BatchStopped", "Call", "CallFailed", "CallRefused",
-    "ConnectionsClosed", "Credentials", "CredentialsUnusable", "EndpointUnusable", "HttpCall",
+    "ONCE", "Action", "AnswerNotUnderstood", "AsyncHttpCall", "BatchRead", "BatchStopped", "Call", "CallFailed",
+    "CallRefused", "ConnectionsClosed", "Credentials", "CredentialsUnusable", "EndpointUnusable", "HttpCall",
     "NoAnswer", "NotResolved", "Reason", "RegionUnusable", "RequestUnsendable", "Retries", "Timeouts",
     "TransactionImpossible", "TransactionRefused", "Units", "batch_get", "batch_write", "embedded", "pages",
     "retrying", "through_boto3", "transact_get", "transact_write", "units_of",

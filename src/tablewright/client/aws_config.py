@@ -48,6 +48,35 @@ def resolve(
     return meta.endpoint_url, meta.region_name, _refreshing(found, BotoCoreError), tls
 
 
+def service_client(
+    service: str,
+    region: str,
+    endpoint: str | None,
+    profile: str | None,
+    credentials: Credentials | None = None,
+) -> Any:
+    """A client of another service, such as application-autoscaling; `credentials` where none are configured."""
+    try:
+        from botocore.exceptions import BotoCoreError
+        from botocore.session import Session
+    except ModuleNotFoundError as error:
+        raise NotResolved(f"{service} needs botocore: pip install 'tablewright[aws]'") from error
+    keys = (
+        {}
+        if credentials is None
+        else {
+            "aws_access_key_id": credentials.key_id,
+            "aws_secret_access_key": credentials.secret,
+        }
+    )
+    try:
+        return Session(profile=profile).create_client(
+            service, region_name=region, endpoint_url=endpoint, **keys
+        )
+    except (BotoCoreError, ValueError) as error:
+        raise NotResolved(f"{service}: {error}") from error
+
+
 def _refreshing(found: Any, error_type: type[Exception]) -> Callable[[], Credentials]:
     """A function that returns the current credentials; botocore renews them when it is called."""
     last: tuple[Any, Credentials] | None = None

@@ -69,7 +69,7 @@ def batch_get(
 
     distinct = {identity_of(table, key): (table, key) for table, some in keys.items() for key in some}
     waiting = deque(distinct.values())
-    _drain(waiting, KEYS, send, world or real_world(), retries or Retries())
+    _drain(waiting, KEYS, send, world or real_world(), retries)
     return BatchRead(tuple(found), _by_table(waiting))
 
 
@@ -92,17 +92,18 @@ def batch_write(
 
     waiting = deque((table, request) for table, some in requests.items() for request in some)
     try:
-        _drain(waiting, WRITES, send, world or real_world(), retries or Retries())
+        _drain(waiting, WRITES, send, world or real_world(), retries)
     except CallFailed as failure:
         raise BatchStopped(failure, _by_table(waiting)) from failure
     return _by_table(waiting)
 
 
-def _drain(waiting: deque[Entry], most: int, send: Send, world: World, retries: Retries) -> None:
+def _drain(waiting: deque[Entry], most: int, send: Send, world: World, retries: Retries | None) -> None:
     """Send until nothing waits, or until `attempts` calls in a row processed nothing.
 
     In every case `waiting` then holds what may not have been done.
     """
+    retries = retries or Retries(sleep=world.sleep)
     tried, room = 0, most
     while waiting:
         chunk = _take(waiting, room)

@@ -32,20 +32,32 @@ class Difference:
     attributes: tuple[str, ...] = ()
 
 
-def differences(call: Call, table: str, other: str) -> Iterator[Difference]:
-    """What happened on the way from `table` to `other`: items changed, added and removed."""
+def differences(call: Call, table: str, other: str, other_call: Call | None = None) -> Iterator[Difference]:
+    """What happened on the way from `table` to `other`: items changed, added and removed.
+
+    `other_call` is where the other table is, if it is elsewhere.
+    """
+    for difference, _, _ in differing_items(call, table, other, other_call):
+        yield difference
+
+
+def differing_items(
+    call: Call, table: str, other: str, other_call: Call | None = None
+) -> Iterator[tuple[Difference, Item | None, Item | None]]:
+    """The same, each with the item in `table` and the one in `other`."""
+    there = other_call or call
     key = _key_of(call, table)
-    if key != _key_of(call, other):
+    if key != _key_of(there, other):
         raise KeysDiffer(table, other)
     names = [name for name, _ in key]
-    for item, found in _looked_up(call, table, other, names):
+    for item, found in _looked_up(call, table, there, other, names):
         if found is None:
-            yield Difference(_only(item, names), "removed")
+            yield Difference(_only(item, names), "removed"), item, None
         elif attributes := _changed(item, found):
-            yield Difference(_only(item, names), "changed", attributes)
-    for item, found in _looked_up(call, other, table, names):
+            yield Difference(_only(item, names), "changed", attributes), item, found
+    for item, found in _looked_up(there, other, call, table, names):
         if found is None:
-            yield Difference(_only(item, names), "added")
+            yield Difference(_only(item, names), "added"), None, item
 
 
 def _key_of(call: Call, table: str) -> list[tuple[str, str]]:
@@ -55,12 +67,12 @@ def _key_of(call: Call, table: str) -> list[tuple[str, str]]:
 
 
 def _looked_up(
-    call: Call, table: str, other: str, names: Sequence[str]
+    call: Call, table: str, there: Call, other: str, names: Sequence[str]
 ) -> Iterator[tuple[Item, Item | None]]:
     """Each item of a table with the item under its key in the other."""
     for page in pages(call, "Scan", {"TableName": table, "ConsistentRead": True}):
         keys = [_only(item, names) for item in page["Items"]]
-        read = batch_get(call, {other: keys}, consistent=True)
+        read = batch_get(there, {other: keys}, consistent=True)
         if read.unread:
             raise TimeoutError(f"{other} is too busy to be compared: some of its items could not be read")
         found = {identity_of(other, _only(item, names)): item for _, item in read.items}

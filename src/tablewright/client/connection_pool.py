@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 from tablewright.client.endpoint import Endpoint
 from tablewright.client.http_response import HttpResponse, ResponseIncomplete, read_response
@@ -52,16 +53,29 @@ class ExchangeFailed(Exception):
         self.why, self.was_sent, self.was_stale, self.is_permanent = why, was_sent, was_stale, is_permanent
 
 
+class Socket(Protocol):
+    """What a Connection needs of a socket; the seconds are for each `recv`."""
+
+    def settimeout(self, seconds: float, /) -> None: ...
+    def sendall(self, data: bytes, /) -> None: ...
+    def recv(self, size: int, /) -> bytes: ...
+    def close(self) -> None: ...
+
+
+# Opens a socket within so many seconds, with TLS if there is a context; and says whether it has something to read.
+Connect: TypeAlias = Callable[[Endpoint, ssl.SSLContext | None, float], tuple[Socket, Callable[[], bool]]]
+
+
 class Connection:
     """One socket. Close it."""
 
     __slots__ = ("_deadline", "_has_received", "_is_readable", "_process", "_socket", "_timeout", "_was_used")
 
-    def __init__(self, opened: socket.socket, timeout: float) -> None:
+    def __init__(self, opened: Socket, is_readable: Callable[[], bool], timeout: float) -> None:
         self._socket = opened
         self._timeout = timeout
         self._process = os.getpid()
-        self._is_readable = _readable_check(opened)
+        self._is_readable = is_readable
         self._was_used = self._has_received = False
         self._deadline = 0.0
         opened.settimeout(timeout)
@@ -108,6 +122,22 @@ class Connection:
         self._socket.close()
 
 
+def connect_socket(
+    endpoint: Endpoint, tls: ssl.SSLContext | None, timeout: float
+) -> tuple[Socket, Callable[[], bool]]:
+    """A socket that blocks its thread."""
+    raw = socket.create_connection((endpoint.host, endpoint.port), timeout)
+    try:
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if tls is not None:
+            raw = tls.wrap_socket(raw, server_hostname=endpoint.host)
+        return raw, _readable_check(raw)
+    except BaseException:
+        raw.close()
+        raise
+
+
 def _readable_check(opened: socket.socket) -> Callable[[], bool]:
     """A function that returns whether there is something to read."""
     if sys.platform == "win32":
@@ -127,8 +157,15 @@ def _seconds_left(deadline: float) -> float:
 class ConnectionPool:
     """Connections to one endpoint, at most `size` of them kept while idle. Threads may share it. Close it."""
 
-    def __init__(self, endpoint: Endpoint, timeouts: Timeouts, size: int, tls: ssl.SSLContext | None) -> None:
-        self._endpoint, self._timeouts = endpoint, timeouts
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        timeouts: Timeouts,
+        size: int,
+        tls: ssl.SSLContext | None,
+        connect: Connect = connect_socket,
+    ) -> None:
+        self._endpoint, self._timeouts, self._connect = endpoint, timeouts, connect
         self._tls = (tls or ssl.create_default_context()) if endpoint.is_tls else None
         # Last in, first out: those that are not needed become stale and are dropped.
         self._idle: deque[Connection] = deque()
@@ -188,20 +225,12 @@ class ConnectionPool:
         return connection
 
     def _open(self, deadline: float) -> Connection:
-        endpoint, raw = self._endpoint, None
+        endpoint = self._endpoint
         try:
             timeout = min(self._timeouts.connect, _seconds_left(deadline))
-            raw = socket.create_connection((endpoint.host, endpoint.port), timeout)
-            raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            if self._tls is not None:
-                raw = self._tls.wrap_socket(raw, server_hostname=endpoint.host)
-            return Connection(raw, self._timeouts.answer)
-        except BaseException as error:
-            if raw is not None:
-                raw.close()
-            if not isinstance(error, OSError):
-                raise
+            opened, is_readable = self._connect(endpoint, self._tls, timeout)
+            return Connection(opened, is_readable, self._timeouts.answer)
+        except OSError as error:
             why = "it took too long" if isinstance(error, TimeoutError) else str(error)
             raise ExchangeFailed(
                 f"cannot connect to {endpoint.authority}: {why}",

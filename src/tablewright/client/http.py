@@ -29,7 +29,13 @@ from tablewright.client.call import (
     RequestUnsendable,
     json_of,
 )
-from tablewright.client.connection_pool import ConnectionPool, ExchangeFailed, Timeouts
+from tablewright.client.connection_pool import (
+    Connect,
+    ConnectionPool,
+    ExchangeFailed,
+    Timeouts,
+    connect_socket,
+)
 from tablewright.client.endpoint import Endpoint, endpoint_of, search_endpoint, streams_endpoint
 from tablewright.client.http_response import ChecksumMismatch, result_of
 from tablewright.client.retries import Retries
@@ -54,7 +60,8 @@ class HttpCall:
     """A Call over HTTP. Threads may share it. It owns connections: close it.
 
     `credentials` may be a function, called before each attempt, for keys that change.
-    `pool_size` is how many connections are kept while idle; concurrent calls may open more.
+    `pool_size` is how many connections are kept while idle; concurrent calls may open more. `connect` opens their
+    sockets: those of this module block; async_http.py has others.
     """
 
     def __init__(
@@ -68,6 +75,7 @@ class HttpCall:
         retries: Retries | None = None,
         pool_size: int = 10,
         tls: ssl.SSLContext | None = None,
+        connect: Connect = connect_socket,
     ) -> None:
         self.endpoint, self.region = endpoint, checked_region(region)
         self._credentials = credentials
@@ -76,24 +84,31 @@ class HttpCall:
         parsed = endpoint_of(endpoint)
         if tls is None and parsed.is_tls:
             tls = ssl.create_default_context()
-        pool = ConnectionPool(parsed, self._timeouts, pool_size, tls)
-        self._tables = _Service(_TABLES, parsed, pool)
-        streams = streams_endpoint(parsed)
-        pool = pool if streams == parsed else ConnectionPool(streams, self._timeouts, pool_size, tls)
-        self._streams = _Service(_STREAMS, streams, pool)
-        search = search_endpoint(parsed)
-        pool = (
-            self._tables.pool if search == parsed else ConnectionPool(search, self._timeouts, pool_size, tls)
-        )
-        self._search = _Service(_TABLES, search, pool)
+
+        def service(target: str, at: Endpoint) -> _Service:
+            pool = ConnectionPool(at, self._timeouts, pool_size, tls, connect)
+            return _Service(target, at, pool)
+
+        self._tables = service(_TABLES, parsed)
+        streams, search = streams_endpoint(parsed), search_endpoint(parsed)
+        own = self._tables.pool
+        self._streams = _Service(_STREAMS, parsed, own) if streams == parsed else service(_STREAMS, streams)
+        self._search = self._tables if search == parsed else service(_TABLES, search)
 
     @classmethod
     def resolve(
-        cls, region: str | None = None, endpoint: str | None = None, profile: str | None = None
+        cls,
+        region: str | None = None,
+        endpoint: str | None = None,
+        profile: str | None = None,
+        *,
+        timeouts: Timeouts | None = None,
+        retries: Retries | None = None,
+        pool_size: int = 10,
     ) -> Self:
         """Region, endpoint and credentials from where boto3 finds them; raises NotResolved."""
         url, region, credentials, tls = aws_config.resolve(region, endpoint, profile)
-        return cls(url, region, credentials, tls=tls)
+        return cls(url, region, credentials, timeouts=timeouts, retries=retries, pool_size=pool_size, tls=tls)
 
     def __call__(self, verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         if not (verb.isascii() and verb.isalnum()):

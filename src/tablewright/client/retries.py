@@ -1,6 +1,7 @@
 """How often a call is tried, and how long to wait in between: exponential backoff with full jitter.
 
-Must hold: randomness comes from World, sleeping from `Retries.sleep`, so that tests do not wait.
+Must hold: randomness comes from World, sleeping from `Retries.sleep`, or World where none are given, so that tests do
+not wait.
 Elsewhere: what is retried (`CallRefused.is_retryable` in call.py), lost connections and throttled calls over HTTP
 (http.py), the unprocessed part of batches (batches.py), cancelled transactions (transactions.py).
 """
@@ -38,7 +39,8 @@ ONCE = Retries(attempts=1)
 
 def retrying(call: Call, *, world: World | None = None, retries: Retries | None = None) -> Call:
     """The same Call, which retries transient refusals. HttpCall does that already."""
-    world, retries = world or real_world(), retries or Retries()
+    world = world or real_world()
+    retries = retries or Retries(sleep=world.sleep)
 
     def with_retries(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         tried = 0

@@ -68,7 +68,7 @@ def transact_write(
     known = _known_keys(actions, key_names)
     _refuse_duplicates([_item_of_write(action, known) for action in actions])
     request = {"TransactItems": list(actions)}
-    _with_retries(lambda: call("TransactWriteItems", request), world or real_world(), retries or Retries())
+    _with_retries(lambda: call("TransactWriteItems", request), world or real_world(), retries)
 
 
 def transact_get(
@@ -82,13 +82,14 @@ def transact_get(
     _refuse_count(len(gets))
     _refuse_duplicates([identity_of(get["TableName"], get["Key"]) for get in gets])
     request = {"TransactItems": [{"Get": get} for get in gets]}
-    answer = _with_retries(
-        lambda: call("TransactGetItems", request), world or real_world(), retries or Retries()
-    )
+    answer = _with_retries(lambda: call("TransactGetItems", request), world or real_world(), retries)
     return [one.get("Item") for one in answer["Responses"]]
 
 
-def _with_retries(send: Callable[[], dict[str, Any]], world: World, retries: Retries) -> dict[str, Any]:
+def _with_retries(
+    send: Callable[[], dict[str, Any]], world: World, retries: Retries | None
+) -> dict[str, Any]:
+    retries = retries or Retries(sleep=world.sleep)
     tried = 0
     while True:
         try:

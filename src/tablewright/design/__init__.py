@@ -3,11 +3,11 @@
 A design is written with these names and built once; see README.md for a tour.
 """
 
+from tablewright.design.alarms import Alarm
 from tablewright.design.design import Design, DesignTable
 from tablewright.design.entities import Entity, Readable
 from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.environments import (
-    Alarm,
     Backups,
     Budget,
     Environment,
@@ -32,6 +32,7 @@ from tablewright.design.errors import (
     VectorMisfit,
 )
 from tablewright.design.key_codecs import normalised
+from tablewright.design.large import Large
 from tablewright.design.paths import absent, begins_with, contains, exists, one_of, size
 from tablewright.design.patterns import (
     GetPattern,
@@ -64,7 +65,7 @@ from tablewright.design.vectors import Search, SearchPattern, SearchPlan, Vector
 __all__ = [
     "Alarm", "Backups", "Budget", "Copy", "Data", "Design", "DesignClosed", "DesignMistake", "DesignRefused",
     "DesignTable", "Entity", "EntitySpec", "Environment", "Expires", "FieldIsFixed", "Finding", "Get",
-    "GetPattern", "Index", "IndexKeyNeedsTheItem", "KeyPartUnusable", "KeyTextUnusable", "Keys", "Load",
+    "GetPattern", "Index", "IndexKeyNeedsTheItem", "KeyPartUnusable", "KeyTextUnusable", "Keys", "Large", "Load",
     "MoveNotAllowed", "NotAPath", "NotStorable", "ObjectBucket", "OnDemand", "Pattern", "Plan", "Provisioned", "Query",
     "Readable", "Refresh", "Retention", "Schema", "Search", "SearchPattern", "SearchPlan", "Slot",
     "SoftDelete", "StateNeedsAMove", "States", "Step", "Table", "Unique", "UnknownField", "VectorIndex",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
-from functools import cache
+from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 from uuid import UUID
 
@@ -22,10 +22,13 @@ from pydantic import BaseModel, JsonValue
 
 from tablewright.design.errors import NotStorable
 from tablewright.design.key_codecs import milliseconds, utc
+from tablewright.design.large import Large, decode_large, encode_large
 from tablewright.values import Item, Value, float32
 
 Encode: TypeAlias = Callable[[Any], Value | None]
 Decode: TypeAlias = Callable[[Value], Any]
+# More models than a process has: yet those of designs that are uploaded to be checked are forgotten in time.
+_MODELS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class Attribute:
     kind: AttributeKind
 
 
-@cache
+@lru_cache(_MODELS)
 def attributes(model: type[BaseModel]) -> tuple[Attribute, ...]:
     """All fields of a model; NotStorable if one cannot be kept."""
     return _attributes(model, ())
@@ -73,11 +76,13 @@ def _attributes(model: type[BaseModel], above: tuple[type, ...]) -> tuple[Attrib
             raise NotStorable(where, f"it is stored as '{stored}', and so is '{twin}'", "rename one of them")
         # Any JSON may be null, and what is None is left out.
         optional = optional or bare is JsonValue
-        found.append(Attribute(name, stored, given, bare, optional, kind_of(bare, where, (*above, model))))
+        # Only an entity's own fields: where objects are named is then known without a look inside.
+        kind = LARGE if bare is Large and not above else kind_of(bare, where, (*above, model))
+        found.append(Attribute(name, stored, given, bare, optional, kind))
     return tuple(found)
 
 
-@cache
+@lru_cache(_MODELS)
 def by_field(model: type[BaseModel]) -> Mapping[str, Attribute]:
     return {attribute.field: attribute for attribute in attributes(model)}
 
@@ -114,7 +119,7 @@ def decode_values(model: type[BaseModel], item: Mapping[str, Value]) -> dict[str
 _Row: TypeAlias = tuple[str, str, str, bool, Decode, Callable[[], Any] | None]
 
 
-@cache
+@lru_cache(_MODELS)
 def _rows(model: type[BaseModel]) -> tuple[_Row, ...]:
     """What decoding needs of each attribute, laid flat: its loop runs for every item that is read.
 
@@ -192,6 +197,10 @@ VECTOR = AttributeKind(
 )
 
 
+# `Large`: bytes in the item, or in an object that the item names.
+LARGE = AttributeKind("M", encode_large, decode_large, plain=Large)
+
+
 def _class_kind(annotation: type, where: str, above: tuple[type, ...]) -> AttributeKind:
     if issubclass(annotation, BaseModel):
         model = annotation
@@ -203,6 +212,8 @@ def _class_kind(annotation: type, where: str, above: tuple[type, ...]) -> Attrib
         )
     if issubclass(annotation, Enum):
         return _choice_kind([member.value for member in annotation], annotation, where)
+    if issubclass(annotation, Large):
+        raise NotStorable(where, "a Large is inside of another value", "make it a field of the entity itself")
     if issubclass(annotation, float):
         why = "float loses digits, and DynamoDB's numbers are decimal"
         raise NotStorable(where, why, "use Decimal or int; for a vector tuple[float, ...]")

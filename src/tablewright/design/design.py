@@ -10,16 +10,29 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from pydantic import BaseModel
 
+from tablewright.design.alarms import Alarm
 from tablewright.design.attributes import attributes
 from tablewright.design.check import findings
 from tablewright.design.entities import Entity, Readable
 from tablewright.design.entity_spec import EntitySpec
-from tablewright.design.environments import Alarm, Environment
+from tablewright.design.environments import Environment
 from tablewright.design.errors import DesignClosed, DesignRefused, Finding, NotStorable
 from tablewright.design.patterns import GetPattern, Pattern, Plan, Sort
+from tablewright.design.rule_names import RULE_NAMES, RuleUnknown
 from tablewright.design.tables import Index, Keys, Names, Projection, Table, names
 from tablewright.design.templates import BadTemplate, parse
-from tablewright.design.traits import Copy, Data, Expires, Load, Retention, Schema, SoftDelete, States, Unique
+from tablewright.design.traits import (
+    Acceptance,
+    Copy,
+    Data,
+    Expires,
+    Load,
+    Retention,
+    Schema,
+    SoftDelete,
+    States,
+    Unique,
+)
 from tablewright.design.vectors import Distance, SearchPattern, SearchPlan, VectorIndex
 
 E = TypeVar("E", bound=BaseModel)
@@ -44,6 +57,8 @@ class Design:
         self.searches: list[SearchPlan] = []
         self.environments: dict[str, Environment] = {}
         self.alarms: list[Alarm] = []
+        self.principals: dict[str, Mapping[str, str]] = {}
+        self.accepted: list[Acceptance] = []
         self.is_built = False
         self._early: list[Finding] = []
 
@@ -84,6 +99,21 @@ class Design:
         self._refuse_closed()
         self.alarms.append(alarm)
         return alarm
+
+    def principal(self, role: str, **tags: str) -> None:
+        """A principal with this role reads only partitions in which these fields equal its tags, by their names:
+        `principal("parent", family_id="familyId")`."""
+        self._refuse_closed()
+        self.principals[role] = tags
+
+    def accept(self, rule: str, reason: str, *where: str) -> None:
+        """Accept what a rule of the design checker finds at these places, or at each of them, and record the reason.
+
+        Raises RuleUnknown."""
+        self._refuse_closed()
+        if rule not in RULE_NAMES:
+            raise RuleUnknown(rule)
+        self.accepted += [Acceptance(rule, reason, place) for place in where or ("",)]
 
     @overload
     def query(
@@ -197,6 +227,22 @@ class Design:
 
     def plan(self, name: str) -> Plan:
         return next(plan for plan in self.plans if plan.name == name)
+
+    @property
+    def entities(self) -> Mapping[str, Entity[Any, ...]]:
+        """The entities by their tags, as of a design that was loaded from a file: `design.entities["order"].get(...)`.
+
+        What is declared in Python has its own name there, with the types of its key.
+        """
+        return {shape.tag: Entity(shape, shape.model) for shape in self.shapes}
+
+    @property
+    def patterns(self) -> Mapping[str, Callable[..., Any]]:
+        """The patterns by name; a call makes a Query or a Get: `design.patterns["orders_of"](customer="c1")`."""
+        made: dict[str, Callable[..., Any]] = {}
+        for plan in self.plans:
+            made[plan.name] = GetPattern[..., Any](plan) if plan.kind == "get" else Pattern[..., Any](plan)
+        return made
 
     # --- parts ---
 

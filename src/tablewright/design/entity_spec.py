@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from tablewright.design.attributes import FINE_TIME, Attribute, attributes
 from tablewright.design.errors import KeyPartUnusable, KeyTextUnusable
 from tablewright.design.key_codecs import utc
+from tablewright.design.large import Large
 from tablewright.design.tables import Index, Keys, Table
 from tablewright.design.templates import Template, matcher, parse
 from tablewright.design.traits import Copy, Data, Expires, Load, Retention, Schema, SoftDelete, States, Unique
@@ -117,6 +118,11 @@ class EntitySpec:
     def fields(self) -> Mapping[str, Attribute]:
         """The fields of the entity, by name."""
         return {attribute.field: attribute for attribute in self._stored_as(self.whole or self.model)}
+
+    @cached_property
+    def large(self) -> tuple[Attribute, ...]:
+        """The fields that may be in an object store."""
+        return tuple(attribute for attribute in self.fields.values() if attribute.kind.plain is Large)
 
     @property
     def texts(self) -> Iterator[tuple[str, str]]:

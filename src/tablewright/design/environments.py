@@ -1,4 +1,4 @@
-"""Where a design is deployed, and what is watched there: facts for Terraform, cost and alarms."""
+"""Where a design is deployed: facts for Terraform, cost and alarms. Elsewhere: what is watched there (alarms.py)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,12 +24,18 @@ class Provisioned:
 
 @dataclass(frozen=True, slots=True)
 class Backups:
-    """A schedule (cron, in UTC), how long each is kept, where, and where it is copied to."""
+    """A schedule (cron, in UTC), how long each is kept, where, and where it is copied to.
+
+    `plan`, `rule` and `selection` are names in AWS Backup, for who has names of their own for them.
+    """
 
     schedule: str
     keep_days: int
     vault: str
     copy_to: str | None = None
+    plan: str = ""
+    rule: str = "scheduled"
+    selection: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +95,3 @@ class Environment:
 
     def physical(self, table: str) -> str:
         return self.renamed.get(table) or self.table_name.format(table=table, env=self.name)
-
-
-@dataclass(frozen=True, slots=True)
-class Alarm:
-    """When an operator must act: a metric over a threshold for some minutes."""
-
-    name: str
-    metric: str
-    over: Decimal
-    minutes: int
-    statistic: Literal["Sum", "Average", "Maximum"] = "Sum"
-    unit: str = ""
-    action: str = ""

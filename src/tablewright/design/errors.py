@@ -6,16 +6,26 @@ are for values that are known only at run time.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Severity: TypeAlias = Literal["error", "warning", "information"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One mistake in a design. `where` names the element, such as `travel.visits.sk`."""
+    """One mistake in a design. `where` names the element, such as `travel.visits.sk`, `line` that of a document.
+
+    `evidence` are the figures behind it; `reason` is why it is accepted, where it is.
+    """
 
     rule: str
     where: str
     why: str
     fix: str
+    severity: Severity = "error"
+    line: int = 0
+    evidence: str = ""
+    reason: str = ""
 
     def __str__(self) -> str:
         return f"{self.rule} at {self.where}: {self.why}. Fix: {self.fix}"
@@ -29,7 +39,7 @@ class DesignRefused(DesignMistake):
     """A design that cannot work; `findings` are all that is wrong with it."""
 
     def __init__(self, design: str, findings: Sequence[Finding]) -> None:
-        self.findings = tuple(findings)
+        self.design, self.findings = design, tuple(findings)
         count = "1 mistake" if len(findings) == 1 else f"{len(findings)} mistakes"
         super().__init__(f"the design '{design}' has {count}\n  " + "\n  ".join(map(str, findings)))
 

@@ -166,7 +166,10 @@ def utc(value: object) -> datetime:
             f"the time {value.isoformat()} has no time zone; give it one, such as datetime(..., tzinfo=UTC)"
         )
     if value.tzinfo is not UTC:
-        value = value.astimezone(UTC)
+        try:
+            value = value.astimezone(UTC)
+        except OverflowError:  # in the last hours of 9999, or the first of year 1
+            raise KeyPartUnusable("in UTC the time is outside of the years 1 to 9999") from None
     if value.year < 1000:
         raise KeyPartUnusable("times before the year 1000 have no fixed width")
     return value

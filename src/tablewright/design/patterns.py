@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import product, takewhile
 from typing import Any, Generic, Literal, ParamSpec, TypeAlias, TypeVar
 
 from pydantic import BaseModel
@@ -21,7 +21,7 @@ from tablewright.design.errors import KeyPartUnusable
 from tablewright.design.key_codecs import BEHIND_DELIMITER, DELIMITER, shard_name
 from tablewright.design.requests import Get, Query, SortTest
 from tablewright.design.tables import Index, Table
-from tablewright.design.templates import Template, parse
+from tablewright.design.templates import Part, Template, parse
 from tablewright.design.traits import Load
 from tablewright.values import Value, compare
 
@@ -205,14 +205,14 @@ def sort_test(key: KeyAttribute, sort: Sort, arguments: Mapping[str, Any]) -> So
     templates = [parse(text) for text in sort.texts]
     bounds = [_render(key, template, arguments) for template in templates]
     if sort.op == "between":
-        head = "" if key.native is not None else templates[0].head
+        first, last = ("" if key.native is not None else _head(each, arguments) for each in templates)
         low, high = bounds[0], _end(key, templates[1], bounds[1])
-        # An open end stays within the literal the range begins with: other entities may sort beyond it.
+        # An open end stays within what the range begins with: other entities, or others of the same, sort beyond it.
         if low is None and high is None:
-            return SortTest("begins_with", ({"S": head},)) if head else None
-        if head:
-            low = low or {"S": head}
-            high = high or {"S": _behind(head)}
+            return SortTest("begins_with", ({"S": first},)) if first else None
+        if first and last:
+            low = low or {"S": first}
+            high = high or {"S": _behind(last)}
         if low is not None and high is not None:
             if (compare(low, high) or 0) > 0:
                 raise KeyPartUnusable("the range ends before it begins")
@@ -228,6 +228,16 @@ def sort_test(key: KeyAttribute, sort: Sort, arguments: Mapping[str, Any]) -> So
         return SortTest("begins_with", (only,))
     bound = _end(key, templates[0], only) if sort.op in ("<=", ">") else only
     return SortTest(sort.op, (bound or only,))
+
+
+def _head(template: Template, values: Mapping[str, Any]) -> str:
+    """What a template begins with: its pieces up to the first part without a value."""
+
+    def is_open(piece: str | Part) -> bool:
+        return not isinstance(piece, str) and values.get(piece.field) is None
+
+    known = tuple(takewhile(lambda piece: not is_open(piece), template.pieces))
+    return Template(template.text, known).render(values) or ""
 
 
 def _behind(head: str) -> str:

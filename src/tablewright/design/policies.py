@@ -9,7 +9,8 @@ deployer   tables and their settings, backups, exports; no items
 restorer   puts a table back under another name (`...-restored...`); Amazon asks for rights to items of that one
 backup     what AWS Backup does to the tables on its schedule
 and one for each role that patterns name, if each of its patterns begins its partition with a literal: reads, and only
-of keys that begin so (`dynamodb:LeadingKeys`).
+of keys that begin so (`dynamodb:LeadingKeys`). A role with tags (`Design.principal`) reads exactly the partitions that
+are made of the tags of the principal.
 
 Must hold: no Allow has a wildcard in an action, or names a table that is not the deployment's. There is no reader of
 "everything that is not personal": a condition on attribute names holds for the whole table, keys of a shared table
@@ -18,7 +19,7 @@ to patterns, or use the weekly file.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tablewright.design.deployment import Deployment, NotDeployable
@@ -35,6 +36,7 @@ from tablewright.design.iam import (
 from tablewright.design.key_codecs import DELIMITER
 from tablewright.design.patterns import Plan
 from tablewright.design.tables import Table
+from tablewright.design.templates import Template
 
 READS = ("GetItem", "BatchGetItem")
 WRITES = ("PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem")
@@ -165,29 +167,42 @@ def _pattern_roles(deployment: Deployment) -> list[Role]:
 def _reader(deployment: Deployment, name: str) -> Role | None:
     """A role that reads what its patterns read; None where one of them may begin with anything."""
     plans = [plan for plan in _plans(deployment) if name in plan.roles]
-    if any(leading_key(plan) is None for plan in plans):
+    tags = _tags(deployment, name)
+    if any(leading_key(plan, tags) is None for plan in plans):
         return None
     statements = []
     for table in deployment.tables:
         here = [plan for plan in plans if plan.table == table]
         gets = [plan for plan in here if plan.kind == "get"]
         if gets:
-            statements.append(_keyed(deployment, "Items", READS, TableTarget(table.name), gets))
+            statements.append(_keyed(deployment, "Items", READS, TableTarget(table.name), gets, tags))
         for target in _targets(here):
             mine = [plan for plan in here if plan.kind == "query" and _target(plan) == target]
             part = target.under.rpartition("/")[2]
-            statements.append(_keyed(deployment, f"Queries{_words(part)}", ("Query",), target, mine))
+            statements.append(_keyed(deployment, f"Queries{_words(part)}", ("Query",), target, mine, tags))
     about = f"Reads what patterns of the role '{name}' read, and no other keys."
     return Role(name, about, (*statements, ENCRYPTED))
 
 
-def leading_key(plan: Plan) -> str | None:
+def _tags(deployment: Deployment, role: str) -> Mapping[str, str]:
+    """The tags of a role's principals, by the fields that they equal."""
+    return {
+        field: tag
+        for design in deployment.every_design
+        for field, tag in design.principals.get(role, {}).items()
+    }
+
+
+def leading_key(plan: Plan, tags: Mapping[str, str] | None = None) -> str | None:
     """What every partition of a pattern is or begins with, as IAM writes it (`GEO#*`); None if that is nothing.
 
-    A prefix ends with the delimiter: `GEO*` would be GEOGRAPHY too.
+    A prefix ends with the delimiter: `GEO*` would be GEOGRAPHY too. With `tags` it is the whole partition, made of tags
+    of the principal (`USER#${aws:PrincipalTag/userId}`); None if one of its parts has no tag.
     """
     if len(plan.pk) != 1:
         return None
+    if tags:
+        return _tagged_key(plan.pk[0], tags)
     # Parts that write nothing do not count.
     pieces = [piece for piece in plan.pk[0].pieces if isinstance(piece, str) or piece.codec.pattern]
     head = pieces[0] if isinstance(pieces[0], str) else ""
@@ -200,13 +215,28 @@ def leading_key(plan: Plan) -> str | None:
     return f"{whole}{delimiter}*" if delimiter else None
 
 
+def _tagged_key(template: Template, tags: Mapping[str, str]) -> str | None:
+    """A partition with tags of the principal in it. A formatted part may be written differently than its tag."""
+    if any(part.field not in tags or part.codec.name for part in template.parts):
+        return None
+    return "".join(
+        piece if isinstance(piece, str) else f"${{aws:PrincipalTag/{tags[piece.field]}}}"
+        for piece in template.pieces
+    )
+
+
 def _keyed(
-    deployment: Deployment, what: str, actions: Sequence[str], target: TableTarget, plans: Sequence[Plan]
+    deployment: Deployment,
+    what: str,
+    actions: Sequence[str],
+    target: TableTarget,
+    plans: Sequence[Plan],
+    tags: Mapping[str, str],
 ) -> Statement:
-    keys = sorted({key for plan in plans if (key := leading_key(plan)) is not None})
+    keys = sorted({key for plan in plans if (key := leading_key(plan, tags)) is not None})
     # ForAllValues also holds of no values at all: a request that names no key must not pass.
     condition: dict[str, dict[str, object]] = {
-        "ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys},
+        f"ForAllValues:{'StringEquals' if tags else 'StringLike'}": {"dynamodb:LeadingKeys": keys},
         "Null": {"dynamodb:LeadingKeys": "false"},
     }
     sid = f"{_words(target.table)}{what}"

@@ -8,7 +8,7 @@ width; parts of fixed width are of fixed width. The first is held by key_codecs.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from tablewright.design.errors import KeyPartUnusable, KeyTextUnusable
 from tablewright.design.key_codecs import DELIMITER, Codec, UnknownCodec, codec
@@ -100,7 +100,8 @@ class Template:
         return "".join(texts)
 
 
-@cache
+# Bounded: an uploaded design file has templates that are never read again.
+@lru_cache(16_384)
 def parse(text: str) -> Template:
     """Read a template; BadTemplate says what is wrong with it."""
     pieces: list[str | Part] = []

@@ -119,12 +119,29 @@ class Data(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Acceptance:
+    """A finding of the design checker that is accepted, and why. `where` is its place; empty for each place."""
+
+    rule: str
+    reason: str
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Retention:
     """How long items are kept, why, and what happens then."""
 
     period: timedelta | None
     purpose: str
     then: str = "deleted"
+
+    @property
+    def words(self) -> str:
+        """`30 days, then deleted (invoices)`."""
+        if self.period is None:
+            return f"for ever ({self.purpose})"
+        length = f"{self.period.days} days" if self.period.days else str(self.period)
+        return f"{length}, then {self.then} ({self.purpose})"
 
 
 @dataclass(frozen=True, slots=True)

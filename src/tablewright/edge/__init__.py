@@ -3,7 +3,7 @@
 from tablewright.edge.app import AppDidNotStart, CannotListen, listening, make_app, run, serving_app, url_of
 from tablewright.edge.identity import ANYONE, Issuer, Principal, SessionCookie, Verifier, principal, require
 from tablewright.edge.problems import Problem
-from tablewright.edge.rate_limit import RateLimiter, limit_rate
+from tablewright.edge.rate_limit import RateLimit, RateLimiter, limit_rate
 
 __all__ = [
     "ANYONE",
@@ -12,6 +12,7 @@ __all__ = [
     "Issuer",
     "Principal",
     "Problem",
+    "RateLimit",
     "RateLimiter",
     "SessionCookie",
     "Verifier",

@@ -60,13 +60,12 @@ def describe_access(document: dict[str, Any], routes: list[BaseRoute]) -> dict[s
         if isinstance(route.original_route, APIRoute):
             operations = document["paths"].get(route.path_format, {})
             for method in route.methods or ():
-                _describe(operations.get(method.lower()), access_of(route.dependant))
+                if (operation := operations.get(method.lower())) is not None:
+                    _describe(operation, access_of(route.dependant))
     return document
 
 
-def _describe(operation: dict[str, Any] | None, access: Access | None) -> None:
-    if operation is None:
-        return
+def _describe(operation: dict[str, Any], access: Access | None) -> None:
     operation["security"] = [] if access is None else [{SCHEME: list[str]()}]
     if access is not None:
         operation["x-roles"], operation["x-second-factor"] = list(access.roles), access.mfa

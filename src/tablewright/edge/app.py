@@ -1,7 +1,7 @@
 """An HTTP app from routers, and the server that runs it.
 
-The middleware, outermost first: request id and log line, HEAD, page headers, compression, faults, host, same origin,
-bodies, routes.
+The middleware, outermost first: spans if they are wanted, request id and log line, HEAD, page headers, compression,
+faults, host, same origin, bodies, routes.
 Must hold: a server that stops answers the requests it has accepted. Only the proxies that were named may set the
 caller's address.
 Elsewhere: each middleware (request_ids.py, security.py, csrf.py, problems.py, request_bodies.py), routers (routes.py).
@@ -19,6 +19,8 @@ from typing import Any
 import uvicorn
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from tablewright.client import TransactionRefused
@@ -33,8 +35,8 @@ from tablewright.edge.identity.verifier import Verifier
 from tablewright.edge.problems import RESPONSES, Translations, install
 from tablewright.edge.query_parameters import only_known_parameters
 from tablewright.edge.request_bodies import BODY_BYTES, HELD_BYTES, BodyLimit
-from tablewright.edge.request_ids import RequestIds
-from tablewright.edge.routes import MountedRouter, pass_over_elsewhere
+from tablewright.edge.request_ids import Answered, RequestIds
+from tablewright.edge.routes import MountedRouter, include
 from tablewright.edge.security import LOOPBACK_HOSTS, Hosts, PageHeaders
 from tablewright.edge.unusable_keys import refuse_unusable_values
 from tablewright.signals import exit_on_signal, stop_on_signal
@@ -43,6 +45,15 @@ from tablewright.world import World
 STOP_SECONDS = 10
 HALF_SENT_SECONDS = 1
 IDLE_SECONDS = 30
+# FastAPI's own is on if the process has a provider, and records paths, query strings and messages of errors, which may
+# be personal: `spans` does without them. Versions that have none ignore this.
+_NO_TELEMETRY: Any = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
 
 
 def make_app(
@@ -61,10 +72,13 @@ def make_app(
     held_bytes: int = HELD_BYTES,
     version: str = "1",
     lifespan: Any = None,
+    answered: Answered | None = None,
+    spans: Callable[[ASGIApp], ASGIApp] | None = None,
 ) -> FastAPI:
     """An app with all middleware around its routers. `hosts` are its host names, by default those of this machine.
 
-    `unusable` are the errors of the store about a value in the request that cannot be a key.
+    `unusable` are the errors of the store about a value in the request that cannot be a key. `answered` is told the
+    path and the status of each response. `spans` goes around everything (request_spans.py).
     """
     app = FastAPI(
         title=title,
@@ -73,16 +87,16 @@ def make_app(
         redirect_slashes=False,  # one path for one resource; and a redirect would repeat the query string
         responses=RESPONSES,
         lifespan=lifespan,
+        telemetry=_NO_TELEMETRY,
     )
     app.state.verifier, app.state.known_parameters = verifier, {}
     for each in (health_router(checks or {}), *routers):
         if isinstance(each, MountedRouter):
             # APIs refuse unknown parameters; pages have no tags.
             strict = [Depends(only_known_parameters)] if each.tags else []
-            app.include_router(each.router, prefix=each.path, tags=[*each.tags], dependencies=strict)
-            pass_over_elsewhere(each.router, each.path)
+            include(app.router, each.router, each.path, tags=each.tags, dependencies=strict)
         else:
-            app.include_router(each)
+            include(app.router, each)
     _describe(app, "/openapi.json")
     # Each added middleware goes around those before it.
     app.add_middleware(
@@ -95,7 +109,9 @@ def make_app(
     app.add_middleware(Compression)
     app.add_middleware(PageHeaders)
     app.add_middleware(HeadRequests)
-    app.add_middleware(RequestIds, world=world)
+    app.add_middleware(RequestIds, world=world, answered=answered)
+    if spans is not None:
+        app.add_middleware(spans)
     return app
 
 
@@ -165,7 +181,7 @@ class _Server(uvicorn.Server):
 
     def __init__(
         self,
-        app: FastAPI,
+        app: Starlette,
         opened: socket.socket,
         proxies: Sequence[str],
         ready: Callable[[], None],
@@ -239,7 +255,7 @@ class _Server(uvicorn.Server):
 
 
 def run(
-    app: FastAPI,
+    app: Starlette,
     *,
     host: str = "127.0.0.1",
     port: int = 8080,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from fastapi import APIRouter, Response
 
+from tablewright.edge.routes import Router
 from tablewright.engine.errors import fault
 
 log = logging.getLogger("tablewright.edge")
@@ -19,7 +20,7 @@ Check = Callable[[], object]  # raises or returns False if it failed; a text is 
 
 def health_router(checks: Mapping[str, Check]) -> APIRouter:
     """The two paths. Neither needs a login, and neither is in the API's description."""
-    router = APIRouter(include_in_schema=False)
+    router = Router(include_in_schema=False)
 
     # On the event loop, unlike every other handler: it must respond while all threads are busy.
     @router.get("/health")

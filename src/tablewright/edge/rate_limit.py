@@ -77,6 +77,16 @@ class RateLimiter:
             self._evict(now)
             return Decision(True, int(limit.burst - missing), math.ceil(full_at - now))
 
+    def look(self, key: str, limit: RateLimit) -> Decision:
+        """What `take` would decide, without taking a call: for limits that count only some calls, such as failures."""
+        with self._lock:
+            now = self._clock()
+            full_at = max(self._full_at.get(key, now), now)
+        missing = round((full_at - now) / limit.interval, 6) + 1
+        if missing > limit.burst:
+            return Decision(False, 0, max(1, math.ceil((missing - limit.burst) * limit.interval)))
+        return Decision(True, int(limit.burst - missing), math.ceil(full_at - now))
+
     def _evict(self, now: float) -> None:
         """Drop full buckets that were used least recently; past `most`, the least recently used in any case."""
         while self._full_at:

@@ -131,6 +131,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        receive = _Incoming(receive)
         for pattern, most in self._streamed.items():
             if scope["method"] == "PUT" and fnmatchcase(scope["path"], pattern):
                 await self._stream(most, scope, receive, send)
@@ -144,13 +145,13 @@ class BodyLimit:
         finally:
             self._memory.release(body)
 
-    async def _stream(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _stream(self, most: int, scope: Scope, receive: "_Incoming", send: Send) -> None:
         if _content_length(scope) > most:
             await _refuse(_too_large(most), scope, receive, send)
         else:
             await self._app(scope, _limited(most, receive), send)
 
-    async def _read(self, body: _Body, scope: Scope, receive: Receive, send: Send) -> bytes | None:
+    async def _read(self, body: _Body, scope: Scope, receive: "_Incoming", send: Send) -> bytes | None:
         """The body; None if it was refused, or if its client disconnected."""
         try:
             return await self._read_up_to_limits(body, scope, receive)
@@ -169,6 +170,18 @@ class BodyLimit:
     def _most_for(self, path: str) -> int:
         fitting = [prefix for prefix in self._larger if fnmatchcase(path, f"{prefix}*")]
         return self._larger[max(fitting, key=len)] if fitting else self._most
+
+
+class _Incoming:
+    """A receive function that knows whether all of the body has arrived."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive, self.has_ended = receive, False
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self.has_ended = self.has_ended or not message.get("more_body")
+        return message
 
 
 def _replay(whole: bytes, receive: Receive) -> Receive:
@@ -211,7 +224,7 @@ def _no_memory() -> Problem:
     return Problem(503, "TOO_BUSY", words, headers={"Connection": "close", "Retry-After": "5"})
 
 
-async def _refuse(refusal: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+async def _refuse(refusal: Problem, scope: Scope, receive: _Incoming, send: Send) -> None:
     response = answer(refusal, scope)
     await send(
         {"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers}
@@ -220,11 +233,9 @@ async def _refuse(refusal: Problem, scope: Scope, receive: Receive, send: Send) 
     left = _DRAIN_BYTES
     try:
         async with asyncio.timeout(_DRAIN_SECONDS):
-            while left > 0:
-                message = await receive()
-                left -= len(message.get("body", b""))
-                if not message.get("more_body"):
-                    break
+            # What made the body too large may be the last of it: to wait for more is to wait until the client leaves.
+            while left > 0 and not receive.has_ended:
+                left -= len((await receive()).get("body", b""))
     except TimeoutError:
         pass  # the client is too slow: the connection ends here
     await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeAlias
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,6 +24,8 @@ HEADER = "X-Request-Id"
 # What is copied into logs and responses must not contain line ends or control characters.
 _VALID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _SCOPE_KEY = "tablewright.request_id"
+# (path, status): called for each request that was answered.
+Answered: TypeAlias = Callable[[str, int], None]
 
 
 def request_id_of(scope: Scope) -> str | None:
@@ -35,8 +37,15 @@ def request_id_of(scope: Scope) -> str | None:
 class RequestIds:
     """ASGI middleware, the outermost of ours: sets the request's id and writes its log line."""
 
-    def __init__(self, app: ASGIApp, *, world: World, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._app, self._world, self._clock = app, world, clock
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        world: World,
+        clock: Callable[[], float] = time.perf_counter,
+        answered: Answered | None = None,
+    ) -> None:
+        self._app, self._world, self._clock, self._answered = app, world, clock, answered
         # A key of this process: without it a reader of the log could hash a list of known subjects and compare.
         self._hash_key = world.new_id().encode()[:64]
 
@@ -60,6 +69,8 @@ class RequestIds:
         finally:
             elapsed = round((self._clock() - started) * 1000, 1)
             fields = {"method": scope["method"], "route": template(scope), "status": status, "ms": elapsed}
+            if self._answered is not None and status:
+                self._answered(scope["path"], status)
             log.info("request answered", extra=fields | {"request": request_id} | self._subject(scope))
 
     def _id_for(self, scope: Scope) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 
 from tablewright.engine.api.replica_description import described_replicas
+from tablewright.engine.key_encoders import KeyEncoder, KeyPart, key_encoder
 from tablewright.engine.limits import (
     HASH_KEY_BYTES,
     RANGE_KEY_BYTES,
@@ -90,19 +91,10 @@ class IndexKey:
     most_bytes: int
 
 
-class KeyPart(NamedTuple):
-    """A key attribute to be encoded: its name, its type, and how many bytes it may have."""
-
-    name: str
-    type: str
-    most_bytes: int
-
-
 class EntryPlan(NamedTuple):
-    """What a write needs for each of its entries in an index: the key's parts, and what is counted by which name."""
+    """What a write needs for each of its entries in an index: the key's encoder, and what is counted by which name."""
 
-    hash: tuple[KeyPart, ...]
-    range: tuple[KeyPart, ...]
+    encode: KeyEncoder
     counted: str
     spent: MetricKey
 
@@ -164,7 +156,8 @@ class Table:
     # (by the index's number) are made; and the metrics that a write and a read add to.
     index_keys: tuple[IndexKey, ...] = field(init=False, repr=False, compare=False)
     has_local_indexes: bool = field(init=False, repr=False, compare=False)
-    key_parts: tuple[tuple[KeyPart, ...], tuple[KeyPart, ...]] = field(init=False, repr=False, compare=False)
+    # The key bytes of an item; None if a key attribute is missing or does not fit the table.
+    encode_key: KeyEncoder = field(init=False, repr=False, compare=False)
     entry_plans: Mapping[int, EntryPlan] = field(init=False, repr=False, compare=False)
     spent: MetricKey = field(init=False, repr=False, compare=False)
     read_spent: MetricKey = field(init=False, repr=False, compare=False)
@@ -185,20 +178,20 @@ class Table:
         )
         object.__setattr__(self, "index_keys", keys)
         object.__setattr__(self, "has_local_indexes", any(index.local for index in self.indexes))
-        object.__setattr__(self, "key_parts", self._parts(self.schema))
+        object.__setattr__(self, "encode_key", self._encoder(self.schema))
         object.__setattr__(self, "entry_plans", {index.number: self._plan(index) for index in self.indexes})
         object.__setattr__(self, "spent", (CONSUMED_WRITE, self.name, "", ""))
         object.__setattr__(self, "read_spent", (CONSUMED_READ, self.name, "", ""))
 
-    def _parts(self, schema: KeySchema) -> tuple[tuple[KeyPart, ...], tuple[KeyPart, ...]]:
-        return (
-            tuple(KeyPart(name, self.types[name], HASH_KEY_BYTES) for name in schema.hash),
-            tuple(KeyPart(name, self.types[name], RANGE_KEY_BYTES) for name in schema.range),
+    def _encoder(self, schema: KeySchema) -> KeyEncoder:
+        return key_encoder(
+            [KeyPart(name, self.types[name], HASH_KEY_BYTES) for name in schema.hash],
+            [KeyPart(name, self.types[name], RANGE_KEY_BYTES) for name in schema.range],
         )
 
     def _plan(self, index: Index) -> EntryPlan:
         counted = index_name(self.number, index.number)
-        return EntryPlan(*self._parts(index.schema), counted, (CONSUMED_WRITE, self.name, index.name, ""))
+        return EntryPlan(self._encoder(index.schema), counted, (CONSUMED_WRITE, self.name, index.name, ""))
 
     def awaits_expiry(self, row: int) -> bool:
         return self.ttl_backfill is not None and self.ttl_backfill[0] < row <= self.ttl_backfill[1]
@@ -268,7 +261,7 @@ class Table:
         return replace(self, types={n: t for n, t in self.types.items() if n in used})
 
 
-WORKED_OUT = ("index_keys", "has_local_indexes", "key_parts", "entry_plans", "spent", "read_spent")
+WORKED_OUT = ("index_keys", "has_local_indexes", "encode_key", "entry_plans", "spent", "read_spent")
 
 
 def to_json(table: Table) -> bytes:

@@ -63,7 +63,8 @@ class Engine:
     restores and other long work are done by a thread of their own. With `throttling` what is faster than the
     provisioned, or the on-demand, throughput is refused (throughput/token_buckets.py). `metrics` is what was measured.
     `buckets` is the directory that exports go to and imports come from (`<path>/buckets` if none is named), or
-    `s3:` for S3 (transfer/buckets.py); `elsewhere` are those that lie in another place, by their names.
+    `s3:` for S3 (transfer/buckets.py); `elsewhere` are those that lie in another place, by their names. A store in
+    memory can begin as the `image` of another one.
     """
 
     VERBS = VERBS
@@ -116,6 +117,7 @@ class Engine:
         throttling: bool = False,
         buckets: str | Path | None = None,
         elsewhere: Mapping[str, str | Path] | None = None,
+        image: bytes | None = None,
     ) -> "Engine":
         if ttl_seconds <= 0 or ttl_lag < timedelta(0):
             raise ValueError("ttl_seconds is more than 0, ttl_lag not less than 0")
@@ -123,7 +125,8 @@ class Engine:
             buckets = Path(path) / "buckets"
         place = EngineContext(region)
         place = replace(place, buckets=routed(buckets, elsewhere or {}, region, place.account))
-        return cls(Storage(path, durability), world or real_world(), place, ttl_seconds, ttl_lag, throttling)
+        storage = Storage(path, durability, image)
+        return cls(storage, world or real_world(), place, ttl_seconds, ttl_lag, throttling)
 
     # --- calls ---
 
@@ -272,6 +275,11 @@ class Engine:
         with self._storage.write_lock:
             return mistakes(self._storage.writes)
 
+    def image(self) -> bytes:
+        """All of a store in memory, for `Engine.open(image=...)`: tests fill one store and begin with copies of it."""
+        self.refuse_closed()
+        return self._storage.image()
+
     def close(self) -> None:
         """Finish what is being written and close the store. Closing twice is closing once."""
         if self._is_inherited:
@@ -348,13 +356,16 @@ class _EngineSession:
         rows = storage.acquire_reader()
         try:
             with rows.snapshot():
-                return fn(ReadTransaction(rows, tables, engine.place, engine._world))
+                found = fn(ReadTransaction(rows, tables, engine.place, engine._world))
+            if tables is engine.tables:
+                return found
         except Exception:
-            # A table was dropped after the catalog was read and before its rows were: read again.
             if tables is engine.tables:
                 raise
         finally:
             storage.release_reader(rows)
+        # A table was changed after the catalog was read and before its rows were: its rows may be newer than the
+        # catalog (of a writer that was opened since, say), or gone. Read again.
         return self.read(fn)
 
     def write(self, fn: Callable[[WriteTransaction], T]) -> T:

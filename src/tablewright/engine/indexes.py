@@ -55,7 +55,12 @@ def changes(
         else:
             new_key = entry_key(table, index, new, key)
         was = 0 if old is None or old_key is None else entry_size(table, index, old, old_size)
-        will = 0 if new is None or new_key is None else entry_size(table, index, new, new_size)
+        if new is None or new_key is None:
+            will = 0
+        elif was and old is not None and _carries_the_same(table, index, old, new):
+            will = was
+        else:
+            will = entry_size(table, index, new, new_size)
         if old_key is not None or new_key is not None:
             changed.append(EntryChange(index, old_key, new_key, was, will))
     return changed
@@ -68,6 +73,11 @@ def _same_values(names: Sequence[str], old: Item, new: Item) -> bool:
         if before is not after and before != after:
             return False
     return True
+
+
+def _carries_the_same(table: Table, index: Index, old: Item, new: Item) -> bool:
+    names = projected_names(table, index)
+    return names is not None and _same_values(names, old, new)
 
 
 def additions(table: Table, key: bytes, row: int, new: Item, size: int) -> list[EntryChange]:
@@ -83,4 +93,6 @@ def additions(table: Table, key: bytes, row: int, new: Item, size: int) -> list[
 
 
 def same_entry(table: Table, index: Index, old: Item, new: Item) -> bool:
+    if index.projection == "ALL":
+        return old == new
     return project_entry(table, index, old) == project_entry(table, index, new)

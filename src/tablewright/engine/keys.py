@@ -4,15 +4,16 @@ A key is a hash of the partition (31 bits, so that every key sorts below 80 00 0
 sort parts. A scan in byte order therefore reads partitions in hash order, and a segment of a parallel scan is a range.
 An index key is followed by the key of the item, which makes it unique and orders equal index keys.
 Must hold: no part is a prefix of another (values/ordering.py), so a partition is exactly one byte range.
+Elsewhere: the encoder of each table and index (key_encoders.py).
 """
 
 from collections.abc import Sequence
 from functools import lru_cache
 from zlib import crc32
 
-from tablewright.engine.catalog import Index, KeyPart, KeySchema, Table
+from tablewright.engine.catalog import Index, KeySchema, Table
 from tablewright.expressions import KeyPlan
-from tablewright.values import Item, Value, key_part, key_prefix, size_of
+from tablewright.values import Item, Value, key_part, key_prefix
 
 HASH_SPACE = 1 << 31
 _BYTES = [bytes([number]) for number in range(256)]
@@ -33,50 +34,14 @@ def item_key(table: Table, item: Item) -> bytes:
     return prefix + parts
 
 
-def possible_key(table: Table, item: Item) -> bytes | None:
-    """The key of an item; None if a key attribute is missing or does not fit the table."""
-    partition, sort = table.key_parts
-    whole = _joined(b"", partition, item)
-    if whole is None:
-        return None
-    hashed = (crc32(whole) >> 1).to_bytes(4)
-    whole = _joined(whole, sort, item)
-    return None if whole is None else hashed + whole
-
-
 def partition_of(table: Table, item: Item) -> bytes:
     return partition_bytes([item[table.schema.hash[0]]])
 
 
 def entry_key(table: Table, index: Index, item: Item, key: bytes) -> bytes | None:
     """The entry key of an item in an index; None if a key attribute is missing or does not fit the index."""
-    plan = table.entry_plans[index.number]
-    whole = _joined(b"", plan.hash, item)
-    if whole is None:
-        return None
-    hashed = (crc32(whole) >> 1).to_bytes(4)
-    whole = _joined(whole, plan.range, item)
-    return None if whole is None else hashed + whole + key
-
-
-def _joined(whole: bytes, parts: Sequence[KeyPart], item: Item) -> bytes | None:
-    """`whole` followed by the values of these parts; None if one is missing, of another type, empty or too long.
-
-    An index leaves such items out: items older than the index may have values that a write would now be refused for.
-    """
-    for name, kind, most_bytes in parts:
-        value = item.get(name)
-        if value is None:
-            return None
-        content: str | None = value.get(kind)
-        if not content or (len(content) * 4 > most_bytes and size_of(value) > most_bytes):
-            return None
-        # Most are strings without a NUL: this is `key_part` for them without the call.
-        if kind == "S" and "\0" not in content:
-            whole += content.encode() + b"\0\0"
-        else:
-            whole += key_part(value)
-    return whole
+    place = table.entry_plans[index.number].encode(item)
+    return None if place is None else place + key
 
 
 def expiry_key(table: Table, item: Item, key: bytes) -> bytes | None:

@@ -4,7 +4,7 @@ PutItem, UpdateItem and DeleteItem do both at once; a batch and a transaction ev
 before they apply the first. So the store is changed only when nothing can be refused any more.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import orjson
@@ -36,6 +36,7 @@ from tablewright.expressions import (
     Update,
     apply,
     attribute_updates,
+    changed_names,
     holds,
     paths_in,
     update,
@@ -175,14 +176,11 @@ def update_of(
         table, request, lambda: (path for node in nodes if node is not None for path in paths_in(node))
     )
     key = key_bytes(table, attributes)
-    if change is not None:
-        for action in change.actions:
-            name = action.path[0]
-            if name in table.schema.names:
-                raise ItemMistake(
-                    f"{INVALID}Cannot update attribute {name}. This attribute is part of the key"
-                )
-    transform = _updated(table, attributes, change, alone)
+    names = () if change is None else changed_names(change)
+    for name in names:
+        if name in table.schema.names:
+            raise ItemMistake(f"{INVALID}Cannot update attribute {name}. This attribute is part of the key")
+    transform = _updated(table, attributes, change, names, alone)
     write = Mutation(table, key, attributes, condition, transform, _shows_failed(request))
     return write, change
 
@@ -213,7 +211,12 @@ def _read_update(request: Request, given: Any) -> Update | None:
     )
 
 
-def _updated(table: Table, key: Item, change: Update | None, alone: bool) -> Transform:
+def _updated(
+    table: Table, key: Item, change: Update | None, names: Collection[str], alone: bool
+) -> Transform:
+    """The transform of an update that changes the attributes with these names at most."""
+    changes_index_keys = bool(table.vectors) or not table.types.keys().isdisjoint(names)
+
     def transform(old: Item | None, old_size: int) -> tuple[Item | None, int]:
         if old is None and change is not None and not _creates(change):
             return None, 0
@@ -221,10 +224,11 @@ def _updated(table: Table, key: Item, change: Update | None, alone: bool) -> Tra
         new = key if old is None else old
         if change is not None:
             new = apply(change, new, is_new=old is None)
-        size = item_size(new) if old is None else resized(old, old_size, new)
+        size = item_size(new) if old is None else resized(old, old_size, new, names)
         if size > ITEM_BYTES or (alone and change is not None and _is_oversize(size, key, change)):
             raise ItemMistake(UPDATE_TOO_LARGE)
-        refuse_bad_index_keys(table, old, new, by_update=True)
+        if changes_index_keys or old is None:
+            refuse_bad_index_keys(table, old, new, by_update=True)
         return new, size
 
     return transform

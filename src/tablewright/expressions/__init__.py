@@ -16,7 +16,7 @@ from tablewright.expressions.nodes import Condition, Path, Update, paths_in, top
 from tablewright.expressions.paths import project
 from tablewright.expressions.render import PlaceholderAllocator, render
 from tablewright.expressions.resolve import Placeholders, condition, projection, update
-from tablewright.expressions.updates import apply, touched
+from tablewright.expressions.updates import apply, changed_names, touched
 
 __all__ = [
     "BadExpression",
@@ -29,6 +29,7 @@ __all__ = [
     "Update",
     "apply",
     "attribute_updates",
+    "changed_names",
     "condition",
     "expected",
     "filter_conditions",

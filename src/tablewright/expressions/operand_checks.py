@@ -78,6 +78,8 @@ def refuse_unfit_condition(node: Compare | Between | In | Call) -> None:
     if isinstance(node, Compare):
         operands: tuple[Operand, ...] = (node.left, node.right)
         op, types = node.op, None if node.op in ("=", "<>") else ORDERED
+        if types is None and type(node.left) is tuple and type(node.right) is dict:
+            return  # a path that is or is not a value: any value fits
     elif isinstance(node, Call):
         _refuse_unfit_call(node)
         return
@@ -97,11 +99,10 @@ def refuse_unfit_condition(node: Compare | Between | In | Call) -> None:
 
 def refuse_unfit_update(update: Update) -> None:
     for action in update.actions:
-        match action:
-            case Add(_, value):
-                _refuse_addend("ADD", ADDABLE, value)
-            case Delete(_, value):
-                _refuse_addend("DELETE", SETS, value)
+        if isinstance(action, Add):
+            _refuse_addend("ADD", ADDABLE, action.value)
+        elif isinstance(action, Delete):
+            _refuse_addend("DELETE", SETS, action.value)
     for action in update.actions:
         if isinstance(action, Set):
             _refuse_unfit_calls((action.value,))

@@ -46,11 +46,12 @@ def spelled(path: Path) -> str:
 
 def refuse_clashes(paths: Sequence[Path]) -> None:
     """No path may lead into another, and no place may be a map to one path and a list to another."""
-    if len(paths) > 1 and not _are_apart(paths):
+    if len(paths) > 1 and not are_apart(paths):
         raise BadExpression(_first_clash(paths))
 
 
-def _are_apart(paths: Sequence[Path]) -> bool:
+def are_apart(paths: Sequence[Path]) -> bool:
+    """Whether no path leads into another, and no place is a map to one path and a list to another."""
     tree: Tree = {}
     for path in paths:
         branch = tree

@@ -1,14 +1,17 @@
 """Parsed nodes and the placeholders of one request to resolved nodes, ready for any item.
 
-The parsed nodes of a text are remembered, so a request that repeats one pays for its own values only.
+For each text the function that resolves it is remembered; the parts without placeholders are resolved and checked once,
+so a request that repeats a text pays for its own values only.
 Must hold: an expression that passes can no longer fail for a reason that is visible without data, and a
 resolved node holds no placeholder.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TypeAlias, TypeGuard, TypeVar, cast
 
 from tablewright.expressions.errors import BadExpression
 from tablewright.expressions.nodes import (
@@ -20,6 +23,7 @@ from tablewright.expressions.nodes import (
     Compare,
     Condition,
     In,
+    Node,
     Not,
     Operand,
     Or,
@@ -27,10 +31,11 @@ from tablewright.expressions.nodes import (
     Remove,
     Update,
     ValueRef,
+    walk,
 )
 from tablewright.expressions.operand_checks import refuse_unfit_condition, refuse_unfit_update
 from tablewright.expressions.parse import parse_condition, parse_projection, parse_update
-from tablewright.expressions.paths import refuse_clashes
+from tablewright.expressions.paths import are_apart, refuse_clashes
 from tablewright.values import Value
 
 # Texts remembered of each kind. An ordinary one makes some 2 KB of nodes, the longest possible 140 KB.
@@ -60,14 +65,18 @@ class Placeholders:
         )
 
 
+T = TypeVar("T", covariant=True)
+Resolve: TypeAlias = Callable[[Placeholders], T]
+Simple: TypeAlias = Compare | Between | In | Call
+SimpleT = TypeVar("SimpleT", Compare, Between, In, Call)
+
+
 def condition(text: str, kind: str, given: Placeholders) -> Condition:
     """`kind` is the parameter the text came in: ConditionExpression, FilterExpression or KeyCondition..."""
     try:
-        node, placeholders = _known_condition(text)
-        if not placeholders:
-            return node
+        resolve, placeholders = _known_condition(text)
         given.used.update(placeholders)
-        return _condition(node, given)
+        return resolve(given)
     except BadExpression as bad:
         raise BadExpression(f"Invalid {kind}: {bad}") from None
 
@@ -86,25 +95,21 @@ def projection(text: str, given: Placeholders) -> tuple[Path, ...]:
 
 def update(text: str, given: Placeholders) -> Update:
     try:
-        node, placeholders = _known_update(text)
-        if not placeholders:
-            return node
+        resolve, placeholders = _known_update(text)
         given.used.update(placeholders)
-        return _update(node, placeholders, given)
+        return resolve(given)
     except BadExpression as bad:
         raise BadExpression(f"Invalid UpdateExpression: {bad}") from None
 
 
-# What is known of a text: its nodes, and its placeholders in order of appearance. A text without any
-# needs no resolving.
+# What is known of a text: how its nodes are resolved, and its placeholders in order of appearance.
 
 _NOTHING = Placeholders(None, None)
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _known_condition(text: str) -> tuple[Condition, tuple[str, ...]]:
-    node, placeholders = parse_condition(text), _placeholders(text)
-    return (node if placeholders else _condition(node, _NOTHING)), placeholders
+def _known_condition(text: str) -> tuple[Resolve[Condition], tuple[str, ...]]:
+    return _condition(parse_condition(text)), _placeholders(text)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -116,9 +121,9 @@ def _known_projection(text: str) -> tuple[tuple[Path, ...], tuple[str, ...]]:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _known_update(text: str) -> tuple[Update, tuple[str, ...]]:
+def _known_update(text: str) -> tuple[Resolve[Update], tuple[str, ...]]:
     node, placeholders = parse_update(text), _placeholders(text)
-    return (node if placeholders else _update(node, placeholders, _NOTHING)), placeholders
+    return _update(node, placeholders), placeholders
 
 
 def _placeholders(text: str) -> tuple[str, ...]:
@@ -147,64 +152,104 @@ def _value(name: str, given: Placeholders) -> Value:
 
 
 def _path(path: Path, given: Placeholders) -> Path:
-    for element in path:
-        if type(element) is str and element[0] == "#":
-            return tuple([_name(e, given) if type(e) is str and e[0] == "#" else e for e in path])
-    return path
+    return tuple([_name(e, given) if _is_alias(e) else e for e in path])
 
 
-# The rest runs for every request: isinstance takes a fifth of the time of a match on the same classes.
+def _is_alias(element: str | int) -> TypeGuard[str]:
+    return type(element) is str and element[0] == "#"
 
 
-def _operand(operand: Operand, given: Placeholders) -> Operand:
-    if isinstance(operand, tuple):
-        return _path(operand, given)
+def _is_constant(node: Node) -> bool:
+    """Whether a node has no placeholder."""
+    return not any(
+        isinstance(part, ValueRef) or (isinstance(part, tuple) and any(map(_is_alias, part)))
+        for part in walk(node)
+    )
+
+
+# From here on: a parsed node to the function that resolves it for a request, which is made once for a text.
+
+
+def _operand(operand: Operand) -> Resolve[Operand]:
     if isinstance(operand, ValueRef):
-        return _value(operand.name, given)
+        name = operand.name
+        return lambda given: _value(name, given)
+    if _is_constant(operand):
+        return lambda given: operand
+    if isinstance(operand, tuple):
+        path = operand
+        return lambda given: _path(path, given)
     if isinstance(operand, Call):
-        return Call(operand.name, tuple([_operand(part, given) for part in operand.operands]))
-    if isinstance(operand, Arithmetic):
-        return Arithmetic(operand.op, _operand(operand.left, given), _operand(operand.right, given))
-    return operand
+        return _call(operand)
+    assert isinstance(operand, Arithmetic), "a parsed operand is a path, a placeholder, a call or arithmetic"
+    op, left, right = operand.op, _operand(operand.left), _operand(operand.right)
+    return lambda given: Arithmetic(op, left(given), right(given))
 
 
-def _condition(node: Condition, given: Placeholders) -> Condition:
+def _call(node: Call) -> Resolve[Call]:
+    name, operands = node.name, [_operand(part) for part in node.operands]
+    return lambda given: Call(name, tuple([operand(given) for operand in operands]))
+
+
+def _condition(node: Condition) -> Resolve[Condition]:
     """Resolved and checked one simple condition after another: the first mistake is the one to name."""
+    if isinstance(node, And | Or):
+        kind, parts = type(node), [_condition(part) for part in node.parts]
+        return lambda given: kind(tuple([part(given) for part in parts]))
+    if isinstance(node, Not):
+        part = _condition(node.part)
+        return lambda given: Not(part(given))
     if isinstance(node, Compare):
-        resolved: Compare | Between | In | Call = Compare(
-            node.op, _operand(node.left, given), _operand(node.right, given)
-        )
-    elif isinstance(node, Call):
-        resolved = Call(node.name, tuple([_operand(part, given) for part in node.operands]))
-    elif isinstance(node, And):
-        return And(tuple([_condition(part, given) for part in node.parts]))
-    elif isinstance(node, Or):
-        return Or(tuple([_condition(part, given) for part in node.parts]))
-    elif isinstance(node, Not):
-        return Not(_condition(node.part, given))
-    elif isinstance(node, Between):
-        resolved = Between(
-            _operand(node.operand, given), _operand(node.low, given), _operand(node.high, given)
-        )
-    else:
-        resolved = In(_operand(node.operand, given), tuple([_operand(part, given) for part in node.options]))
-    refuse_unfit_condition(resolved)
-    return resolved
+        return _checked(node, _comparison(node))
+    if isinstance(node, Call):
+        return _checked(node, _call(node))
+    if isinstance(node, Between):
+        operand, low, high = _operand(node.operand), _operand(node.low), _operand(node.high)
+        return _checked(node, lambda given: Between(operand(given), low(given), high(given)))
+    operand, options = _operand(node.operand), [_operand(option) for option in node.options]
+    return _checked(node, lambda given: In(operand(given), tuple([option(given) for option in options])))
 
 
-def _update(node: Update, placeholders: tuple[str, ...], given: Placeholders) -> Update:
-    # An update misses its names before its values, wherever they stand.
-    for placeholder in placeholders:
-        if placeholder[0] == "#":
-            _name(placeholder, given)
-    resolved = Update(tuple([_action(action, given) for action in node.actions]))
-    refuse_clashes([action.path for action in resolved.actions])
-    refuse_unfit_update(resolved)
-    return resolved
+def _comparison(node: Compare) -> Resolve[Compare]:
+    op, left, right = node.op, _operand(node.left), _operand(node.right)
+    return lambda given: Compare(op, left(given), right(given))
 
 
-def _action(action: Action, given: Placeholders) -> Action:
-    path = _path(action.path, given)
+def _checked(node: Simple, resolve: Resolve[SimpleT]) -> Resolve[SimpleT]:
+    def checked(given: Placeholders) -> SimpleT:
+        resolved = resolve(given)
+        refuse_unfit_condition(resolved)
+        return resolved
+
+    if _is_constant(node):
+        # A condition that does not fit is refused in its turn, after the mistakes before it.
+        with suppress(BadExpression):
+            constant = checked(_NOTHING)
+            return lambda given: constant
+    return checked
+
+
+def _update(node: Update, placeholders: tuple[str, ...]) -> Resolve[Update]:
+    aliases = [placeholder for placeholder in placeholders if placeholder[0] == "#"]
+    actions = [_action(action) for action in node.actions]
+    is_apart = not aliases and are_apart([action.path for action in node.actions])
+
+    def resolve(given: Placeholders) -> Update:
+        # An update misses its names before its values, wherever they stand.
+        for alias in aliases:
+            _name(alias, given)
+        resolved = Update(tuple([action(given) for action in actions]))
+        if not is_apart:
+            refuse_clashes([action.path for action in resolved.actions])
+        refuse_unfit_update(resolved)
+        return resolved
+
+    return resolve
+
+
+def _action(action: Action) -> Resolve[Action]:
+    path = _operand(action.path)
     if isinstance(action, Remove):
-        return Remove(path)
-    return type(action)(path, _operand(action.value, given))
+        return lambda given: Remove(cast(Path, path(given)))  # the operand of a path is a path
+    kind, value = type(action), _operand(action.value)
+    return lambda given: kind(cast(Path, path(given)), value(given))

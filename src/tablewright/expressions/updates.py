@@ -5,7 +5,7 @@ every right-hand side, and every list index, is about the old item; what comes o
 Elsewhere: which attributes may be written at all, and how big an item may grow (the engine).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tablewright.expressions.errors import BadExpression
 from tablewright.expressions.nodes import Action, Add, Arithmetic, Call, Delete, Operand, Path, Remove, Update
@@ -47,6 +47,11 @@ def apply(update: Update, item: Item, is_new: bool = False) -> Item:
 def touched(update: Update) -> tuple[Path, ...]:
     """The paths an update writes, in order of appearance."""
     return tuple([action.path for action in update.actions])
+
+
+def changed_names(update: Update) -> Collection[str]:
+    """The attributes an update writes to, in order of appearance."""
+    return dict.fromkeys([action.path[0] for action in update.actions])  # type: ignore[misc]  # each is a name
 
 
 # The values

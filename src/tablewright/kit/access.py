@@ -4,7 +4,7 @@
     staff = PORTAL.require(actor_of, "support", "admin", code="ADMIN_ONLY")
     Staff = Annotated[Actor, Depends(staff)]
 
-    api = APIRouter(dependencies=[PORTAL.of(portal, who)])
+    api = Router(dependencies=[PORTAL.of(portal, who)])
     @api.get("/orders")
     def list_orders(actor: Staff) -> ...
 

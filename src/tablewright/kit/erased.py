@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from tablewright.kit.objects.directory import Directory
 from tablewright.kit.objects.memory import InMemory
+from tablewright.kit.objects.settings import objects_at
 from tablewright.kit.objects.store import Objects
 from tablewright.world import World
 
@@ -58,6 +59,8 @@ class ErasedList:
         return f"{FOLDER}/{entry}{self._suffix}"
 
 
-def erased_list(home: Path | None, world: World) -> ErasedList:
-    """The list in the directory of a system; in memory without one."""
+def erased_list(home: Path | None, world: World, objects: str | None = None) -> ErasedList:
+    """The list in the directory of a system, or among its `objects` if they are elsewhere; in memory without either."""
+    if objects is not None:
+        return ErasedList(objects_at(objects, world))
     return ErasedList(None if home is None else Directory(home, world))

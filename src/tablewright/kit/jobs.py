@@ -2,6 +2,7 @@
 
 A system's `jobs.py` declares them beside the functions they run; each is given the system's service.
 Must hold: a job may run again after a crash half-way, and in several processes.
+A job is also how a system publishes metrics of its own: `publishes` says that what `run` returns are their values.
 Elsewhere: when they run, and what is remembered of it (app/schedule.py).
 """
 
@@ -16,12 +17,20 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Job(Generic[S]):
-    """Work with a period. `run` is called with the service; `about` is for people to read."""
+    """Work with a period. `run` is called with the service; `about` is for people to read.
+
+    `of_process`: it works on what this process has in memory, so of several processes each has to run it.
+    With `publishes`, `run` returns the values of the system's metrics by name, a `Mapping[str, float]`: alarms of its
+    design can be on them. `failures` is a metric that is 1 for a run that failed, and 0 for another.
+    """
 
     name: str
     every: timedelta
     run: Callable[[S], object]
     about: str = ""
+    of_process: bool = False
+    publishes: bool = False
+    failures: str = ""
 
 
 @dataclass(frozen=True, slots=True)

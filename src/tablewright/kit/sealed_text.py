@@ -45,14 +45,26 @@ def seal_of(secret: bytes, purpose: str, world: World) -> Seal:
 
 def seal_text(key: bytes, text: str, about: str, world: World) -> str:
     """The text, sealed."""
-    nonce = hashlib.sha256(world.new_id().encode()).digest()[:_NONCE_BYTES]
-    return urlsafe_b64encode(nonce + AESGCM(key).encrypt(nonce, text.encode(), about.encode())).decode()
+    return urlsafe_b64encode(seal_bytes(key, text.encode(), about, world)).decode()
 
 
 def unseal_text(key: bytes, sealed: str, about: str) -> str:
     """The text that was sealed; raises SealBroken if the key or `about` differs."""
     try:
-        raw = urlsafe_b64decode(sealed)
-        return AESGCM(key).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], about.encode()).decode()
+        return unseal_bytes(key, urlsafe_b64decode(sealed), about).decode()
+    except ValueError:
+        raise SealBroken from None
+
+
+def seal_bytes(key: bytes, content: bytes, about: str, world: World) -> bytes:
+    """The content, sealed: 28 bytes more."""
+    nonce = hashlib.sha256(world.new_id().encode()).digest()[:_NONCE_BYTES]
+    return nonce + AESGCM(key).encrypt(nonce, content, about.encode())
+
+
+def unseal_bytes(key: bytes, sealed: bytes, about: str) -> bytes:
+    """The content that was sealed; raises SealBroken if the key or `about` differs."""
+    try:
+        return AESGCM(key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], about.encode())
     except (InvalidTag, ValueError):
         raise SealBroken from None

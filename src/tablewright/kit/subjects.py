@@ -113,6 +113,7 @@ class Subject(Generic[S]):
     """A sort of person. `key` is what the patterns are asked for, `entry` the name on the list of the erased.
 
     Without a list the system has one of its own, and has noted who is erased. `without` are fields that no export has.
+    `copies` says in which copies something can still be read after an erasure, for its certificate.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Subject(Generic[S]):
     erased: ErasedList | None = None
     entry: Callable[[S], str] | None = None
     without: frozenset[str] = field(default=frozenset())
+    copies: Callable[[], Mapping[str, str]] = dict
 
     def export(self, who: S) -> dict[str, Any]:
         """What is kept about a subject, by the names of the parts."""
@@ -146,7 +148,11 @@ class Subject(Generic[S]):
             if isinstance(part, Left) or (labels and part.label not in labels) or self._in_a_whole(part):
                 continue
             counts[part.label] += part.run(who) if isinstance(part, Step) else self._erase(part, who)
-        done = {"done_at": self.store.now(), "erased": {name: n for name, n in counts.items() if n}}
+        done = {
+            "done_at": self.store.now(),
+            "erased": {name: n for name, n in counts.items() if n},
+            "kept": {**begun.kept, **self.copies()},
+        }
         certificate = begun.model_copy(update=done)
         if self.erased is not None:
             self.erased.note(entry, certificate)

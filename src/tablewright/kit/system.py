@@ -102,8 +102,16 @@ def _no_jobs(service: Any) -> Sequence[Job[Any] | Follower[Any]]:
     return ()
 
 
+def _no_migrations(service: Any) -> Sequence[Migration]:
+    return ()
+
+
 def _no_staff(role: str) -> Sequence[str]:
     return ()
+
+
+def _always() -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +120,10 @@ class Start:
 
     `home` is a directory of its own for what is not an item; the first write there makes it. `cache` is the address of
     a Redis for what is read often, if there is one. `staff` gives the e-mail addresses of the accounts with a role.
+    `objects` is where objects are, if several processes share the tables (kit/objects/settings.py): then `home` has
+    only what the operator puts there, settings and secrets, and nothing is written to it.
+    `drives` says whether this process is, at this moment, the one that drives the system's devices; None if processes
+    share the tables and none of them was declared to be it, so devices that fit one process cannot be used.
     """
 
     db: Db
@@ -122,6 +134,8 @@ class Start:
     home: Path
     cache: str | None = None
     staff: Callable[[str], Sequence[str]] = _no_staff
+    objects: str | None = None
+    drives: Callable[[], bool] | None = _always
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +170,27 @@ class System:
     beside: tuple[str, ...] = ()
     # Folders that a restored copy needs and that are in no copy: the operator puts them back by hand.
     apart: tuple[str, ...] = ()
+    # Folders of its directory with the secrets of a ring (keyring.py). One process makes them at its first start; those
+    # that share tables must be given them.
+    keyrings: tuple[str, ...] = ()
     # The bytes that a PUT may have on paths below its own such as `/v1/uploads/*/parts/*`: their routes read streams.
     streamed_bodies: Mapping[str, int] = field(default_factory=dict)
     # The bytes that a form with files may have on paths below those of its pages, such as `/courses/*/import`.
     form_bodies: Mapping[str, int] = field(default_factory=dict)
+    # It drives devices, and some of those only one process can drive.
+    has_devices: bool = False
     # Tables of its designs that have, or may be given, another form.
     migrations: tuple[Migration, ...] = ()
+    # Migrations whose functions need the service, such as the keys of people. The server runs them; they are operated
+    # through the system's own pages and API, and requests are not routed by them.
+    service_migrations: Callable[[Any], Sequence[Migration]] = _no_migrations
+    # How commands name its designs, such as shop.yaml; by the system's name, if this is empty.
+    source: str = ""
 
 
 class SystemsClash(ValueError):
     """Two systems want the same name, path or table."""
 
     def __init__(self, what: str, name: str) -> None:
+        self.what, self.name = what, name
         super().__init__(f"two systems have the same {what} '{name}'; rename one of them")

@@ -10,10 +10,10 @@ Elsewhere: running writes (executor.py), what is sent (read_requests.py, write_r
 (error_mapping.py).
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -21,6 +21,7 @@ from tablewright.client import (
     Call,
     CallRefused,
     HttpCall,
+    Retries,
     TransactionRefused,
     batch_get,
     batch_write,
@@ -31,6 +32,7 @@ from tablewright.client import (
 from tablewright.client import pages as paged
 from tablewright.client.item_identity import identity_of
 from tablewright.design import Design, Entity, Environment, Get, Query, Search, Table, Write
+from tablewright.design.large import Large
 from tablewright.mapping import executor, pages
 from tablewright.mapping.error_mapping import with_key_length_errors
 from tablewright.mapping.errors import (
@@ -42,13 +44,15 @@ from tablewright.mapping.errors import (
     NotUnique,
     PageTooLarge,
 )
-from tablewright.mapping.executor import ATTEMPTS, Executor, shared_name
+from tablewright.mapping.executor import ATTEMPTS, Executor, Observe, shared_name
 from tablewright.mapping.explain import Explanation, explain, explain_search
 from tablewright.mapping.items import is_visible, item_of, model_of, models_of, needs_local_filter, shown
+from tablewright.mapping.large_objects import INLINE_BYTES, LargeStore, load_large, refuse_old, store_large
 from tablewright.mapping.meter import Meter
 from tablewright.mapping.page_tokens import TokenCipher
+from tablewright.mapping.pages import Match, Page
 from tablewright.mapping.read_requests import get_request, query_request, scan_request, search_request
-from tablewright.mapping.receipts import RECEIPT_LIFETIME, TABLE, Written, stored_result
+from tablewright.mapping.receipts import RECEIPT_LIFETIME, TABLE, Written, receipt_id, stored_result
 from tablewright.mapping.tables import make_tables, table_requests
 from tablewright.mapping.update_steps import has_trackers
 from tablewright.mapping.write_requests import OWNER, actions
@@ -56,30 +60,8 @@ from tablewright.values import Item, Value
 from tablewright.world import World, real_world
 
 E = TypeVar("E", bound=BaseModel)
-E_co = TypeVar("E_co", bound=BaseModel, covariant=True)
 
 _AT_A_TIME = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Page(Generic[E_co]):
-    """Some items, the token of the next page if there is one, and what reading them cost."""
-
-    items: tuple[E_co, ...]
-    next: str | None
-    read_units: float
-
-
-@dataclass(frozen=True, slots=True)
-class Match(Generic[E_co]):
-    """An item that a search found, and its score: by the index's distance, less is nearer, or more (DOT_PRODUCT)."""
-
-    item: E_co
-    score: float
-
-
-def _receipt_id(once: str, designs: Collection[str]) -> str:
-    return f"{'+'.join(sorted(designs))}:{once}"
 
 
 class Db:
@@ -93,8 +75,14 @@ class Db:
         secret: bytes | None = None,
         environment: Environment | None = None,
         meter: Meter | None = None,
+        observe: Observe | None = None,
+        objects: LargeStore | None = None,
+        inline_bytes: int = INLINE_BYTES,
     ) -> None:
-        """Without a secret, page tokens work in this process only. The environment gives tables their names."""
+        """Without a secret, page tokens work in this process only. The environment gives tables their names.
+
+        `observe` is around each request: telemetry.py has one. `objects` stores large values over `inline_bytes`.
+        """
         for design in designs:
             if not design.is_built:
                 design.build()
@@ -104,12 +92,18 @@ class Db:
         # HttpCall retries already; retries around retries would be a hundred attempts.
         is_patient = isinstance(call, HttpCall) or getattr(call, "is_patient", False)
         self._call = with_key_length_errors(call if is_patient else retrying(call, world=self.world))
+        self._observe, self._objects, self._inline_bytes = observe, objects, inline_bytes
         self._executor = Executor(self._ask, self.physical, self.world)
         if secret is None:
             secret = (self.world.new_id() + self.world.new_id()).encode()
         self._seal = TokenCipher(secret)
         self._loads = {plan.name: plan.load for design in designs for plan in design.plans if plan.load}
         self._loads |= {plan.name: plan.load for design in designs for plan in design.searches if plan.load}
+
+    @property
+    def call(self) -> Call:
+        """The Call beneath, for requests that no design makes."""
+        return self._call
 
     def physical(self, table: str) -> str:
         """The name a table has in this environment."""
@@ -122,14 +116,15 @@ class Db:
         """
         requests = [one for design in self.designs for one in table_requests(design, self.environment)]
         days = self.environment.pitr_days if self.environment else 0
-        make_tables(self._call, requests, notify=notify, recovery_days=days)
+        retries = Retries(sleep=self.world.sleep)
+        make_tables(self._call, requests, retries=retries, notify=notify, recovery_days=days)
         receipts = {
             "TableName": self.physical(TABLE.name),
             "KeySchema": [{"AttributeName": TABLE.pk, "KeyType": "HASH"}],
             "AttributeDefinitions": [{"AttributeName": TABLE.pk, "AttributeType": "S"}],
             "BillingMode": "PAY_PER_REQUEST",
         }
-        make_tables(self._call, [(receipts, TABLE.ttl)], notify=notify)
+        make_tables(self._call, [(receipts, TABLE.ttl)], retries=retries, notify=notify)
 
     # --- reads ---
 
@@ -266,13 +261,23 @@ class Db:
             found = (item for item in answer["Items"] if is_visible((shape,), item, deleted))
             yield from (model_of(shape, item) for item in found)
 
+    def overdue(
+        self, entities: Sequence[Entity[Any, Any]], before: datetime
+    ) -> Iterator[tuple[Entity[Any, Any], Any]]:
+        """Items of entities of one table that expired before a moment and are still stored. Reads the whole table."""
+        shape = entities[0].shape
+        request = scan_request(shape, self.physical, int(before.timestamp()), overdue=True)
+        for answer in paged(self._executor.metered(f"{shape.tag}.overdue"), "Scan", request):
+            for item in answer["Items"]:
+                for found in (entity for entity in entities if entity.shape.recognises(item)):
+                    yield found, model_of(found.shape, item)
+
     def count(self, query: Query[Any], *, deleted: bool = False) -> int:
         """How many there are. Reads, and is charged for, every one of them."""
         if needs_local_filter(query, deleted):
             # The service would count what only we can tell apart.
             return sum(1 for _ in pages.read_all(query, self._asker(query, deleted, [0.0]), _AT_A_TIME))
-        now, call = self._now(), self._executor.metered(query.name)
-        total = 0
+        now, call, total = self._now(), self._executor.metered(query.name), 0
         for partition in query.partitions:
             request = query_request(query, partition, self.physical, now, deleted=deleted)
             total += sum(page["Count"] for page in paged(call, "Query", {**request, "Select": "COUNT"}))
@@ -297,7 +302,7 @@ class Db:
                 raise NotInOneTransaction(f"{write.name}: lowest() and highest() need a write of their own")
         # By the designs that are written to, not those this Db knows: it may come to know more.
         designs = {write.shape.table.design for write in writes}
-        receipt = _receipt_id(once, designs) if once is not None else None
+        receipt = receipt_id(once, designs) if once is not None else None
         return executor.transact(self._executor, writes, receipt, result, kept)
 
     def wire(self, *writes: Write[Any]) -> list[dict[str, Any]]:
@@ -324,7 +329,7 @@ class Db:
 
         For who has to look before writing; `designs` are those the write touched, all of this Db's if none is named.
         """
-        id = _receipt_id(once, {design.name for design in designs or self.designs})
+        id = receipt_id(once, {design.name for design in designs or self.designs})
         key = {TABLE.pk: {"S": id}}
         request = {"TableName": self.physical(TABLE.name), "Key": key, "ConsistentRead": True}
         item = self._ask("receipts.get", "GetItem", request).get("Item")
@@ -373,6 +378,7 @@ class Db:
             if write.kind not in ("put", "delete") or write.before is not None or write.when_:
                 raise NotForBatches(f"{write.name} carries a condition; use write(), or put() and discard()")
             table = self.physical(write.shape.table.name)
+            refuse_old(write, self._now())
             request: Mapping[str, Any] = {"DeleteRequest": {"Key": dict(write.key)}}
             if write.item is not None:
                 request = {"PutRequest": {"Item": item_of(write.shape, write.item)}}
@@ -413,7 +419,13 @@ class Db:
                 gone += len(keys)
         return gone
 
-    # --- looking at requests ---
+    def large(self, content: bytes) -> Large:
+        """A value of a field `Large`, to be written within an hour; one that is large is stored as an object now."""
+        return store_large(self._objects, content, self._inline_bytes, self.world)
+
+    def content(self, value: Large) -> bytes:
+        """The bytes of a large value, verified; ObjectLost."""
+        return load_large(self._objects, value)
 
     def explain(
         self, request: Get[Any] | Query[Any] | Search[Any] | Write[Any], *more: Write[Any]
@@ -429,9 +441,14 @@ class Db:
         return int(self.world.now().timestamp())
 
     def _ask(self, name: str, verb: str, request: Mapping[str, Any], calls: int = 1) -> dict[str, Any]:
-        answer = self._call(verb, {**request, "ReturnConsumedCapacity": "TOTAL"})
+        answer = self._send(name, verb, {**request, "ReturnConsumedCapacity": "TOTAL"}, calls)
         self.meter.count(name, verb, answer, calls)
         return answer
+
+    def _send(self, name: str, verb: str, request: Mapping[str, Any], calls: int) -> dict[str, Any]:
+        if self._observe is None:
+            return self._call(verb, request)
+        return self._observe(self._call, name, verb, request, calls)
 
     def _at_keys(
         self, name: str, places: Sequence[tuple[Table, Mapping[str, Value]]], strong: bool, calls: int
@@ -467,7 +484,7 @@ class Db:
             request = {**requests[number], "Limit": limit, "ReturnConsumedCapacity": "TOTAL"}
             if start is not None:
                 request["ExclusiveStartKey"] = start
-            answer = self._call("Query", request)
+            answer = self._send(query.name, "Query", request, calls[0])
             units[0] += self.meter.count(query.name, "Query", answer, calls[0])
             calls[0] = 0
             items = answer["Items"]

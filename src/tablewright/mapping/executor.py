@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from tablewright.client import Call, CallRefused, Reason, TransactionRefused, transact_write
 from tablewright.design import Write
@@ -27,6 +27,8 @@ from tablewright.values import Item
 from tablewright.world import World
 
 ATTEMPTS = 20
+# (call, name of the pattern, verb, request, how many calls of the pattern begin with it) -> the Call's answer.
+Observe: TypeAlias = Callable[[Call, str, str, Mapping[str, Any], int], dict[str, Any]]
 _NO_PARENT = "document path provided in the update expression is invalid"
 
 

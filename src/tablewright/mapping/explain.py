@@ -6,6 +6,7 @@ design's own figures (Load), because an item's size is unknown before it is read
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from math import ceil
 from typing import Any
 
@@ -16,7 +17,7 @@ from tablewright.design.requests import Get, Query, Write
 from tablewright.design.table_spec import projected
 from tablewright.design.tables import Index
 from tablewright.design.traits import Load
-from tablewright.design.units import read_units, write_units
+from tablewright.design.units import items_of_shard, read_units, write_units
 from tablewright.design.vectors import Search
 from tablewright.mapping.items import item_of
 from tablewright.mapping.read_requests import get_request, query_request, search_request
@@ -100,10 +101,13 @@ def _query(query: Query[Any], physical: Physical, now: int, load: Load | None) -
         ("Query", query_request(query, partition, physical, now) | {"Limit": query.page + 1})
         for partition in query.partitions
     )
-    units = float(read_units(count * size, consistent=query.consistent, shards=len(calls)))
+    shards = len(calls)
+    each = items_of_shard(Decimal(count), query.page, query.page, shards)
+    units = float(read_units(each * shards * size, consistent=query.consistent, shards=shards))
     notes = [f"for a page of {count} items of {size} bytes"]
-    if len(calls) > 1:
-        notes.append(f"{len(calls)} shards, merged in order")
+    if shards > 1:
+        read = f", up to {each:g} items read of each" if each > count else ""
+        notes.append(f"{shards} shards, merged in order{read}")
     index = query.index.name if query.index is not None else None
     return Explanation(query.name, calls, index, units, 0.0, tuple(notes))
 

@@ -6,9 +6,12 @@ really there. A place to go on from is the key of the last item given, for each 
 
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cmp_to_key
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from pydantic import BaseModel
 
 from tablewright.design.requests import Query
 from tablewright.mapping.read_requests import start_key
@@ -22,6 +25,24 @@ ReadPartition: TypeAlias = Callable[
 Positions: TypeAlias = dict[str, dict[str, Value]]
 
 _LEAST_ASKED, _MOST_ASKED = 10, 1000
+E_co = TypeVar("E_co", bound=BaseModel, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[E_co]):
+    """Some items, the token of the next page if there is one, and what reading them cost."""
+
+    items: tuple[E_co, ...]
+    next: str | None
+    read_units: float
+
+
+@dataclass(frozen=True, slots=True)
+class Match(Generic[E_co]):
+    """An item that a search found, and its score: by the index's distance, less is nearer, or more (DOT_PRODUCT)."""
+
+    item: E_co
+    score: float
 
 
 def read_page(

@@ -68,11 +68,19 @@ def search_request(search: Search[Any], physical: Physical) -> dict[str, Any]:
     return request | placeholders.members()
 
 
-def scan_request(shape: EntitySpec, physical: Physical, now: int, *, deleted: bool = False) -> dict[str, Any]:
-    """The Scan of an entity's table, as it is now; others' items come along where they share it."""
+def scan_request(
+    shape: EntitySpec, physical: Physical, now: int, *, deleted: bool = False, overdue: bool = False
+) -> dict[str, Any]:
+    """The Scan of an entity's table, as it is now; others' items come along where they share it.
+
+    `overdue`: only of what expired before `now`, and is otherwise not shown.
+    """
     placeholders = PlaceholderAllocator()
     request: dict[str, Any] = {"TableName": physical(shape.table.name), "ConsistentRead": True}
     shown = visible_filter((shape,), now, deleted)
+    if overdue:
+        assert shape.table.ttl is not None, "only what expires can be overdue"
+        shown = Compare("<", (shape.table.ttl,), {"N": str(now)})
     if shown is not None:
         request["FilterExpression"] = render(shown, placeholders)
     return request | placeholders.members()

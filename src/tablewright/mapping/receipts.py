@@ -4,7 +4,7 @@ DynamoDB's own token works for ten minutes; a receipt is an item in the same tra
 is kept. It may carry a result, so that who asks again gets the first answer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -51,3 +51,8 @@ def stored_result(item: Mapping[str, Value] | None) -> Any:
     """What a receipt says came out of it."""
     kept = (item or {}).get("result")
     return orjson.loads(kept["S"]) if kept else None
+
+
+def receipt_id(once: str, designs: Collection[str]) -> str:
+    """The key of a receipt: by the designs that are written to."""
+    return f"{'+'.join(sorted(designs))}:{once}"

@@ -155,7 +155,13 @@ def _set_ttl(call: Call, name: str, ttl: str) -> None:
     told = call("DescribeTimeToLive", {"TableName": name})["TimeToLiveDescription"]
     if told["TimeToLiveStatus"] == "DISABLED":
         setting = {"Enabled": True, "AttributeName": ttl}
-        call("UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": setting})
+        try:
+            call("UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": setting})
+        except CallRefused:
+            # Another process that started at the same time may have set it.
+            told = call("DescribeTimeToLive", {"TableName": name})["TimeToLiveDescription"]
+            if told.get("AttributeName") != ttl:
+                raise
     elif told.get("AttributeName") != ttl:
         raise TableDiffers(name, f"the TTL attribute {told.get('AttributeName')}")
 

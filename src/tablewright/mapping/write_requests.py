@@ -18,6 +18,7 @@ from tablewright.expressions.build import all_of, attribute_exists, attribute_no
 from tablewright.expressions.nodes import Action as UpdateAction
 from tablewright.expressions.nodes import Add, Compare, Condition, Delete, Or, Remove, Set
 from tablewright.mapping.items import item_of, not_expired, older_form
+from tablewright.mapping.large_objects import refuse_old
 from tablewright.mapping.update_steps import update_action
 from tablewright.values import Item, Value
 
@@ -39,7 +40,8 @@ class Action:
 
 
 def actions(write: Write[Any], physical: Physical, now: int) -> list[Action]:
-    """Everything a write does, the item first."""
+    """Everything a write does, the item first; LargeTooOld."""
+    refuse_old(write, now)
     return [_own(write, physical, now), *_guards(write, physical, now)]
 
 

@@ -52,6 +52,10 @@ def _everybody(caller: Principal) -> bool:
     return True
 
 
+def _no_pages() -> Sequence[Nav]:
+    return ()
+
+
 def _finds_nothing(caller: Principal, text: str) -> Sequence[Hit]:
     return ()
 
@@ -82,6 +86,9 @@ class Area:
     has_door: bool = False
     admits: Callable[[str], bool] | None = None
     is_workbench: bool = False
+    # Pages that come and go, with the heading they have in the menu.
+    listed: Callable[[], Sequence[Nav]] = field(default=_no_pages)
+    listed_title: str = ""
     scripts: tuple[str, ...] = ()
     everywhere: tuple[str, ...] = ()
 
@@ -114,6 +121,10 @@ class Area:
         found = tuple(page for page in self.pages if page.is_for(caller))
         return found if not found or self.serves(caller) else ()
 
+    def listed_for(self, caller: Principal) -> tuple[Nav, ...]:
+        """Those of the pages that come and go that are for a caller."""
+        return tuple(page for page in self.listed() if page.is_for(caller))
+
     def home_of(self, pages: Sequence[Nav]) -> str:
         """Where a caller begins who has these pages: at the first one for a role of theirs."""
         return next((self.href(page) for page in pages if page.roles), self.path)
@@ -128,10 +139,12 @@ class Area:
         if self.is_door(path):
             return None
         for prefix, page in self.also:
-            if path.startswith(prefix + "/"):
+            if path == prefix or path.startswith(prefix + "/"):
                 return next((each for each in self.pages if each.path == page), None)
         fitting = [
-            page for page in self.pages if path == self.href(page) or path.startswith(self.href(page) + "/")
+            page
+            for page in (*self.pages, *self.listed())
+            if path == self.href(page) or path.startswith(self.href(page) + "/")
         ]
         return max(fitting, key=lambda page: len(page.path), default=None)
 

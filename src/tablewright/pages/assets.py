@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.compression import StaticContent
 from tablewright.edge.problems import not_found
+from tablewright.edge.routes import Router
 
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -60,7 +61,7 @@ def assets_of(package: str, prefix: str = "") -> Mapping[str, Asset]:
 
 def assets_router(assets: Mapping[str, Asset]) -> APIRouter:
     by_href = {asset.href: asset for asset in assets.values()}
-    router = APIRouter(include_in_schema=False)
+    router = Router(include_in_schema=False)
 
     @router.get("/static/{path:path}")
     def static(path: str, request: Request) -> Response:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tablewright.edge import Principal
 from tablewright.kit.system import Accent
-from tablewright.pages.area import Area, area_at
+from tablewright.pages.area import Area, Nav, area_at
 
 WORKBENCH = "Tablewright"
 SEARCH = "/search"
@@ -65,15 +65,19 @@ def front_at(areas: Sequence[Area], path: str, caller: Principal) -> Front:
 def _workbench(areas: Sequence[Area], area: Area | None, path: str, caller: Principal) -> Front:
     here = area.page_at(path) if area is not None else None
     is_api = path.startswith(("/docs", "/problems"))
-    own = [
-        MenuLink(page.title, each.href(page), page.icon, each is area and page == here)
-        for each in areas
-        if each.is_workbench
-        for page in each.pages_for(caller)
-    ]
+    benches = [each for each in areas if each.is_workbench]
+
+    def links(each: Area, pages: Sequence[Nav]) -> tuple[MenuLink, ...]:
+        return tuple(
+            MenuLink(page.title, each.href(page), page.icon, each is area and page == here) for page in pages
+        )
+
+    own = [link for each in benches for link in links(each, each.pages_for(caller))]
+    listed = [(each.listed_title, links(each, each.listed_for(caller))) for each in benches]
     systems = [MenuLink(each.title, each.path, each.icon) for each in areas if not each.is_workbench]
     menu = (
         ("", (MenuLink("Home", "/", "home", path == "/"), *own, MenuLink("API", "/docs", "docs", is_api))),
+        *((title, found) for title, found in listed if found),
         *((("Systems", tuple(systems)),) if systems else ()),
     )
     return Front(WORKBENCH, "brand", "blue", "/", SEARCH, menu, caller, area)

@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from tablewright.design import Query
 from tablewright.edge import Principal, SessionCookie
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import Router
 from tablewright.kit.system import Person, initials_of
 from tablewright.mapping import Db
 from tablewright.pages import charts, words
@@ -131,7 +132,7 @@ class Console:
 
     def router(self) -> APIRouter:
         """A router for pages: its errors are pages too, and the API's description leaves it out."""
-        return APIRouter(route_class=PageRoute, include_in_schema=False)
+        return Router(route_class=PageRoute, include_in_schema=False)
 
     def page(
         self,

@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -21,6 +20,7 @@ from tablewright.edge.errors import CallerError, problem_for
 from tablewright.edge.field_errors import field_error
 from tablewright.edge.problems import Problem
 from tablewright.edge.request_ids import request_id_of
+from tablewright.edge.routes import DeferredRoute
 from tablewright.edge.unusable_keys import unusable_value
 from tablewright.engine.errors import fault
 from tablewright.pages.area import SIGN_IN, area_at, door_at
@@ -47,7 +47,7 @@ _TITLES = {
 _TITLES_OF_CODES = {"TENANT_CLOSED": "Your account was deleted"}
 
 
-class PageRoute(APIRoute):
+class PageRoute(DeferredRoute):
     """A route whose errors are shown in the console's frame."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

@@ -3,6 +3,7 @@
 Elsewhere: the same figures taken in passing while a value is admitted (codec.py).
 """
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 from tablewright.values.codec import Item, Value
@@ -44,15 +45,16 @@ def size_of(value: Value) -> int:
             return 1
 
 
-def resized(old: Item, old_size: int, new: Item) -> int:
-    """The size of `new`, which shares with `old`, of known size, the values that did not change."""
+def resized(old: Item, old_size: int, new: Item, names: Iterable[str]) -> int:
+    """The size of `new`, which differs from `old`, of known size, in the attributes with these names at most."""
     size = old_size
-    for name, value in new.items():
-        before = old.get(name)
-        if before is not value:
-            size += size_of(value) + (text_size(name) if before is None else -size_of(before))
-    for name in old.keys() - new.keys():
-        size -= text_size(name) + size_of(old[name])
+    for name in names:
+        before, after = old.get(name), new.get(name)
+        if before is not after:
+            if before is not None:
+                size -= text_size(name) + size_of(before)
+            if after is not None:
+                size += text_size(name) + size_of(after)
     return size
 
 

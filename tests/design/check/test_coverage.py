@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tablewright import design
 from tablewright.design.check import LAYERS
+from tablewright.design.check.codes import CODES
 
 ROOM = Path(design.__file__).parent
 RULE = re.compile(r"[KP]\d{3}")
@@ -33,6 +34,11 @@ def test_every_rule_is_named_by_the_function_that_looks_for_it() -> None:
     # These two are found while the design is being written.
     assert rules() - named == {"K010", "P011"}
     assert named <= rules()
+
+
+def test_every_rule_has_its_words() -> None:
+    sources = {rule for path in ROOM.rglob("*.py") if path.name != "codes.py" for rule in constants(path)}
+    assert {code for code in CODES if RULE.fullmatch(code)} == sources
 
 
 def test_every_rule_is_in_the_readme() -> None:

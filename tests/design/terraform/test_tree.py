@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel
 
 from tablewright.design import Alarm, Backups, Budget, Design, Environment, Keys, ObjectBucket, Provisioned
-from tablewright.design.deployment import NotDeployable, label
-from tablewright.design.terraform import AnotherTree, NotOurs, differences, tree, write
+from tablewright.design.deployment import Deployment, NotDeployable, label
+from tablewright.design.schemas import schema_of
+from tablewright.design.terraform import environment_files, module_files
 from tablewright.mapping.deployment import deployment_of
 from tablewright.systems.portal.design import PORTAL
 
@@ -39,8 +39,17 @@ def pets(*alarms: Alarm, **table: Any) -> Design:
     return design.build()
 
 
+def deployed(design: Design, name: str = "dev", **said: Any) -> Deployment:
+    return deployment_of("pets", (design,), Environment(name, "eu-west-1", **said))
+
+
 def printed(design: Design, name: str = "dev", **said: Any) -> dict[str, str]:
-    return tree(deployment_of("pets", (design,), Environment(name, "eu-west-1", **said)))
+    return environment_files(deployed(design, name, **said))
+
+
+def module(design: Design, **said: Any) -> str:
+    """The resource of a table, and what is around it."""
+    return squeezed(module_files([deployed(design, **said)])["dynamodb_table/main.tf"])
 
 
 def squeezed(text: str) -> str:
@@ -50,45 +59,53 @@ def squeezed(text: str) -> str:
 # --- tables ---
 
 
-def test_a_table_defines_its_key_attributes_with_their_types_and_no_others() -> None:
-    said = squeezed(printed(pets())["tables.tf"]).partition('"receipts"')[0]
-    found = re.findall(r'attribute \{ name = "(\w+)" type = "(\w)" \}', said)
-    assert found == [("owner", "S"), ("name", "S"), ("age", "N"), ("colourKey", "S")]
-    assert 'local_secondary_index { name = "by-age" range_key = "age" projection_type = "INCLUDE"' in said
-    assert 'non_key_attributes = ["colour"]' in said
-    assert 'hash_key = "colourKey" projection_type = "KEYS_ONLY"' in said
+def test_a_table_is_a_call_of_the_module_with_its_schema() -> None:
+    said = squeezed(printed(pets())["main.tf"])
+    assert 'module "pets_of_owners" { source = "../modules/dynamodb_table" name = "PetsOfOwners"' in said
+    schema = "schemas/PetsOfOwners/PetsOfOwners.schema.json"
+    assert f'schema = jsondecode(file("${{path.module}}/../../{schema}"))' in said
+    assert "deletion_protection = var.deletion_protection pitr_days = var.pitr_days }" in said
+
+
+def test_the_module_defines_the_key_attributes_of_a_schema_and_no_others() -> None:
+    said = module(pets())
+    keys = "[local.partition_key, local.sort_key], module.gsi.keys, local.local_indexes[*].sortKey"
+    assert f"keys = distinct(compact(concat({keys})))" in said
+    assert 'dynamic "attribute" { for_each = local.keys' in said
 
 
 @pytest.mark.parametrize(
     ("encryption", "said"),
     [
         ("owned", None),
-        ("managed", "server_side_encryption { enabled = true }"),
-        ("customer", "server_side_encryption { enabled = true kms_key_arn = aws_kms_key.tables.arn }"),
+        ("managed", "encryption = { kms_key_arn = null }"),
+        ("customer", "encryption = { kms_key_arn = aws_kms_key.tables.arn }"),
     ],
 )
 def test_sk_34_a_table_is_encrypted_with_the_key_that_the_environment_says(
     encryption: Literal["owned", "managed", "customer"], said: str | None
 ) -> None:
-    found = squeezed(printed(pets(), encryption=encryption)["tables.tf"])
+    found = squeezed(printed(pets(), encryption=encryption)["main.tf"])
     assert said is None or said in found
-    assert ("server_side_encryption" in found) is (said is not None)
+    assert ("encryption =" in found) is (said is not None)
     assert ("enable_key_rotation = true" in found) is (encryption == "customer")
 
 
 def test_a_key_of_ones_own_is_made_in_every_region_that_has_a_replica() -> None:
     said = printed(pets(), encryption="customer", replicas=("us-east-1",))
-    tables = squeezed(said["tables.tf"])
-    assert "kms_key_arn = aws_kms_key.us_east_1.arn" in tables
+    tables = squeezed(said["main.tf"])
+    assert "replicas = { us-east-1 = aws_kms_key.us_east_1.arn }" in tables
     assert 'resource "aws_kms_key" "us_east_1" { provider = aws.us_east_1' in tables
-    assert 'alias = "us_east_1"' in squeezed(said["terraform.tf"])
+    assert 'alias = "us_east_1"' in tables
 
 
 def test_what_is_protected_from_deletion_cannot_be_destroyed_either() -> None:
     for protected in (True, False):
-        said = squeezed(printed(pets(), deletion_protection=protected)["tables.tf"])
+        files = printed(pets(), deletion_protection=protected)
+        said = squeezed(files["main.tf"])
         assert ("prevent_destroy = true" in said) is protected
-        assert f"deletion_protection_enabled = {str(protected).lower()}" in said
+        assert ("pets_of_owners = module.pets_of_owners.id" in said) is protected
+        assert f"deletion_protection = {str(protected).lower()}" in squeezed(files["dev.tfvars"])
 
 
 def test_reserved_units_and_replicas_are_refused_before_amazon_refuses_them() -> None:
@@ -99,24 +116,26 @@ def test_reserved_units_and_replicas_are_refused_before_amazon_refuses_them() ->
 
 def test_units_have_a_floor_a_ceiling_and_are_left_as_they_were_scaled_to() -> None:
     said = printed(pets(), capacity=Provisioned(5, 2, max_read=50, target=60))
-    tables, scaling = squeezed(said["tables.tf"]), squeezed(said["scaling.tf"])
-    assert 'billing_mode = "PROVISIONED" read_capacity = 5 write_capacity = 2' in tables
-    assert "ignore_changes = [read_capacity]" in tables
+    tables, scaling = squeezed(said["main.tf"]), squeezed(said["scaling.tf"])
     assert (
         scaling.count("min_capacity = 5 max_capacity = 50")
         == scaling.count('"aws_appautoscaling_target"')
         == 2
     )
-    assert 'resource_id = "table/${aws_dynamodb_table.pets_of_owners.name}/index/by-colour"' in scaling
+    assert 'resource_id = "table/${module.pets_of_owners.name}/index/by-colour"' in scaling
     assert scaling.count("target_value = 60") == 2
-    assert "PAY_PER_REQUEST" in tables.partition('"receipts"')[2]
+    assert tables.count("capacity = {") == 1  # the receipts are paid for as they are used
 
 
 def test_a_replica_is_recoverable_and_tagged_and_its_table_has_the_stream_it_lives_by() -> None:
-    said = squeezed(printed(pets(), replicas=("us-east-1",), pitr_days=7)["tables.tf"])
-    assert 'replica { region_name = "us-east-1" point_in_time_recovery = true propagate_tags = true }' in said
-    assert 'stream_enabled = true stream_view_type = "NEW_AND_OLD_IMAGES"' in said
-    assert "recovery_period_in_days = 7" in said
+    files = printed(pets(), replicas=("us-east-1",), pitr_days=7)
+    assert "replicas = { us-east-1 = null }" in squeezed(files["main.tf"])
+    assert "pitr_days = 7" in squeezed(files["dev.tfvars"])
+    said = module(pets())
+    replica = said.partition('dynamic "replica"')[2]
+    assert "point_in_time_recovery = local.is_recovered propagate_tags = true" in replica
+    assert 'view = length(var.replicas) > 0 ? "NEW_AND_OLD_IMAGES" : var.schema.streams.viewType' in said
+    assert "recovery_period_in_days = local.is_recovered ? var.pitr_days : null" in said
 
 
 def test_what_cannot_be_said_in_terraform_is_refused() -> None:
@@ -134,24 +153,30 @@ def test_a_key_of_several_attributes_needs_a_provider_that_can_say_it() -> None:
     both, age = made.gsi("by-both", pk=("owner", "colour"), sk=("age", "name")), made.gsi("by-age", pk="age")
     on = {both: Keys(("{owner}", "{colour}"), ("{age}", "{name}")), age: Keys("{age}")}
     made.entity(Pet, pet_key, tag="pet", pk="{owner}", sk="{name}", on=on)
-    said = printed(design.build())
-    tables = squeezed(said["tables.tf"])
-    parts = re.findall(r'key_schema \{ attribute_name = "(\w+)" key_type = "(\w+)" \}', tables)
-    assert parts == [
-        ("owner", "HASH"), ("colour", "HASH"), ("age", "RANGE"), ("name", "RANGE"), ("age", "HASH"),
-    ]  # fmt: skip
-    assert 'version = ">= 6.30"' in squeezed(said["terraform.tf"])
-    assert 'for_each = try(local.pets_indexes["by-both"].warm_throughput, [])' in tables
-    assert 'version = ">= 5.100, < 6.13"' in squeezed(printed(pets())["terraform.tf"])
+    design.build()
+    deployment = deployed(design)
+    files = module_files([deployment])
+    table, gsi = squeezed(files["dynamodb_table/main.tf"]), squeezed(files["gsi/main.tf"])
+    assert 'dynamic "key_schema" { for_each = global_secondary_index.value.key_schema' in table
+    assert "hash_key = global_secondary_index" not in table
+    assert "warm_throughput = try(var.existing[index.indexName].warm_throughput, [])" in gsi
+    (index, _) = schema_of([deployment], deployment.own[0]).global_secondary_indexes
+    assert (index.partition_key, index.sort_key) == (("owner", "colour"), ("age", "name"))
+    assert 'version = ">= 6.30"' in squeezed(printed(design)["main.tf"])
+    assert 'version = ">= 5.100, < 6.13"' in squeezed(printed(pets())["main.tf"])
+    assert "key_schema" not in module(pets())
 
 
-def test_the_units_of_an_index_are_those_it_was_scaled_to() -> None:
-    scaled = squeezed(printed(pets(), capacity=Provisioned(5, 2, max_read=50))["tables.tf"])
-    now = 'local.pets_of_owners_indexes["by-colour"].read_capacity'
-    assert f"read_capacity = max(try({now}, 5), 5) write_capacity = 2" in scaled
-    assert 'try(contains(data.aws_dynamodb_tables.existing.names, "PetsOfOwners"), false) ? 1 : 0' in scaled
-    fixed = printed(pets(), capacity=Provisioned(5, 2))["tables.tf"]
-    assert "data.aws_dynamodb_tables" not in fixed + printed(pets())["tables.tf"]
+def test_the_units_of_a_table_and_its_indexes_are_those_they_were_scaled_to() -> None:
+    units = Provisioned(5, 2, max_read=50)
+    called = squeezed(printed(pets(), capacity=units)["main.tf"])
+    assert 'capacity = { read = 5 write = 2 scaled = ["read"] }' in called
+    scaled, gsi = module(pets(), capacity=units), module_files([deployed(pets())])["gsi/main.tf"]
+    now = "try(data.aws_dynamodb_table.existing[0].read_capacity, 0)"
+    assert f'max(contains(var.capacity.scaled, "read") ? {now} : 0, var.capacity.read)' in scaled
+    assert "try(var.existing[index.indexName].read_capacity, 0) : 0, var.capacity.read)" in gsi
+    assert "try(contains(data.aws_dynamodb_tables.existing[0].names, var.name), false) ? 1 : 0" in scaled
+    assert "aws_dynamodb_tables" not in module(pets(), capacity=Provisioned(5, 2)) + module(pets())
 
 
 @pytest.mark.parametrize(
@@ -168,21 +193,34 @@ def test_names_are_as_terraform_writes_them(name: str, written: str) -> None:
 
 def test_sk_32_backups_are_made_by_schedule_and_copied_to_another_region() -> None:
     backups = Backups("cron(0 3 * * ? *)", 30, "vault", copy_to="us-west-2")
-    said = squeezed(printed(pets(), backups=backups)["backups.tf"])
-    assert 'schedule = "cron(0 3 * * ? *)" lifecycle { delete_after = 30 }' in said
-    assert (
-        "copy_action { destination_vault_arn = aws_backup_vault.copy.arn lifecycle { delete_after = 30 } }"
-        in said
+    files = printed(pets(), backups=backups)
+    said = squeezed(files["main.tf"])
+    assert "providers = { aws = aws, aws.copy = aws.us_west_2 }" in said
+    assert 'vault = "vault" copy_vault = "vault-copies"' in said
+    assert "tables = [module.pets_of_owners.arn]" in said
+    settings = squeezed(files["dev.tfvars"])
+    assert 'backup_schedule = "cron(0 3 * * ? *)" backup_keep_days = 30' in settings
+    module = squeezed(module_files([deployed(pets())])["backup/main.tf"])
+    assert "destination_vault_arn = copy_action.value lifecycle { delete_after = var.keep_days }" in module
+
+
+def test_cp_69_the_backups_of_the_portal_have_the_names_of_the_document() -> None:
+    said = squeezed(
+        environment_files(deployment_of("portal", (PORTAL,), PORTAL.environments["prod"]))["main.tf"]
     )
-    assert 'resource "aws_backup_vault" "copy" { provider = aws.us_west_2' in said
-    assert "resources = [aws_dynamodb_table.pets_of_owners.arn]" in said
+    names = (
+        'plan = "bbws-dynamodb-prod-hourly" rule = "hourly_backup" selection = "bbws-dynamodb-prod-selection"'
+    )
+    assert names in said
+    for table in ("tenants", "products", "campaigns"):
+        assert f"module.{table}.arn" in said.partition("tables = [")[2]
 
 
 def test_sk_d23_the_endpoint_is_made_only_for_a_network_and_leads_to_these_tables_only() -> None:
     said = squeezed(printed(pets())["network.tf"])
     assert "count = var.vpc_id == null ? 0 : 1" in said
     assert 'vpc_endpoint_type = "Gateway"' in said
-    assert '"${aws_dynamodb_table.pets_of_owners.arn}/index/*"' in said
+    assert '"${module.pets_of_owners.arn}/index/*"' in said
     assert "/stream/" not in said  # to which there is no gateway
 
 
@@ -202,11 +240,35 @@ def test_an_alarm_looks_at_a_figure_as_amazon_keeps_it() -> None:
     alone = squeezed(printed(pets(*alarms))["alarms.tf"])
     assert alone.count('"aws_cloudwatch_metric_alarm"') == 2
     reads, throttled = alone.split('"aws_cloudwatch_metric_alarm"')[1:]
-    assert "dimensions = { TableName = aws_dynamodb_table.pets_of_owners.name }" in reads
+    assert "dimensions = { TableName = module.pets_of_owners.name }" in reads
     assert 'expression = "SUM(METRICS())"' in throttled
     assert 'Operation = "TransactWriteItems"' in throttled
     replicated = squeezed(printed(pets(*alarms), replicas=("us-east-1",))["alarms.tf"])
     assert 'ReceivingRegion = "us-east-1"' in replicated
+
+
+def test_an_alarm_has_its_own_periods_comparison_and_dimensions() -> None:
+    alarms = (
+        Alarm(
+            "index", "ReadThrottleEvents", Decimal(10), 1, periods=3, to_alarm=2, missing="breaching",
+            comparison="GreaterThanOrEqualToThreshold", index="by-colour",
+        ),
+        Alarm("gets", "SystemErrors", Decimal(5), 5, operation="GetItem"),
+        Alarm("quota", "QuotaUsed", Decimal(80), 30, "Maximum", missing="ignore", namespace="Tablewright"),
+    )  # fmt: skip
+    said = squeezed(printed(pets(*alarms))["alarms.tf"])
+    index, gets, quota = said.split('"aws_cloudwatch_metric_alarm"')[1:]
+    for words in (
+        'comparison_operator = "GreaterThanOrEqualToThreshold"',
+        "evaluation_periods = 3",
+        "datapoints_to_alarm = 2",
+        'treat_missing_data = "breaching"',
+        'GlobalSecondaryIndexName = "by-colour"',
+    ):
+        assert words in index, words
+    assert gets.count("Operation = ") == 1
+    assert 'namespace = "Tablewright"' in quota
+    assert 'dimensions = { System = "pets" }' in quota
 
 
 def test_an_alarm_on_a_figure_that_no_table_has_is_refused() -> None:
@@ -218,9 +280,10 @@ def test_a_budget_is_of_the_account_that_is_named_or_of_dynamodb_where_it_is_sha
     money = Budget(Decimal(15), Decimal(12))
     for account in ("", "123456789012"):
         said = printed(pets(), budget=money, account=account)
-        assert 'limit_amount = "15"' in squeezed(said["budget.tf"])
+        assert "limit_amount = tostring(var.budget_limit)" in squeezed(said["budget.tf"])
+        assert "budget_limit = 15 budget_alert_at = 12" in squeezed(said["dev.tfvars"])
         assert ("Amazon DynamoDB" in said["budget.tf"]) is (not account)
-        assert ("allowed_account_ids" in said["terraform.tf"]) is bool(account)
+        assert ("allowed_account_ids" in said["main.tf"]) is bool(account)
         assert "alarms.tf" in said  # the topic that is told
 
 
@@ -234,15 +297,14 @@ def test_a_budget_counts_the_backups_too_which_are_on_a_bill_of_their_own() -> N
 
 def test_a_file_that_would_be_empty_is_not_there() -> None:
     assert set(printed(pets())) == {
-        "terraform.tf", "variables.tf", "tables.tf", "network.tf", "audit.tf", "roles.tf", "outputs.tf",
+        "main.tf", "variables.tf", "outputs.tf", "dev.tfvars", "network.tf", "audit.tf", "roles.tf",
     }  # fmt: skip
 
 
 def test_cp_s14_the_portal_has_the_tags_of_the_document_everywhere_and_is_guarded_in_production() -> None:
     for name, environment in PORTAL.environments.items():
-        said = tree(deployment_of("portal", (PORTAL,), environment))
-        tags = dict(re.findall(r'^ {6}(\w+)\s+= "(.*)"$', said["terraform.tf"], re.MULTILINE))
-        tags = {key: value for key, value in tags.items() if key not in ("source", "version")}
+        said = environment_files(deployment_of("portal", (PORTAL,), environment))
+        tags = dict(re.findall(r'^ {2}(\w+)\s+= "(.*)"$', said[f"{name}.tfvars"], re.MULTILINE))
         wanted = {
             "Environment": name, "Project": "BBWS WP Containers", "Owner": "Tebogo", "CostCenter": "AWS",
             "ManagedBy": "Terraform", "Component": "dynamodb", "Application": "CustomerPortalPublic",
@@ -250,54 +312,18 @@ def test_cp_s14_the_portal_has_the_tags_of_the_document_everywhere_and_is_guarde
         if name == "prod":
             wanted |= {"BackupPolicy": "hourly", "DR": "enabled", "LLD": "2.1.8"}
         assert tags == wanted
-        tables = said["tables.tf"].count('resource "aws_dynamodb_table"')
+        tables = said["main.tf"].count('source              = "../modules/dynamodb_table"')
         assert tables == 6
         guarded = tables if name == "prod" else 0
-        assert said["tables.tf"].count("prevent_destroy = true") == guarded
-        assert said["tables.tf"].count('region_name            = "eu-west-1"') == guarded
-
-
-# --- in a directory ---
-
-
-def test_a_tree_is_written_once_and_then_is_so(tmp_path: Path) -> None:
-    files = printed(pets())
-    assert differences(files, tmp_path / "tree").missing == tuple(files)
-    write(files, tmp_path / "tree")
-    assert not differences(files, tmp_path / "tree")
-    (tmp_path / "tree" / "tables.tf").write_text(files["tables.tf"] + "# by hand\n")
-    assert differences(files, tmp_path / "tree").changed == ("tables.tf",)
-
-
-def test_a_file_of_ours_that_is_not_printed_any_more_goes_and_one_of_somebodys_stays(tmp_path: Path) -> None:
-    backups = Backups("cron(0 3 * * ? *)", 30, "vault")
-    write(printed(pets(), backups=backups), tmp_path)
-    (tmp_path / "backend.tf").write_text("terraform {}\n")
-    found = write(printed(pets()), tmp_path)
-    assert found.left_over == ("backups.tf",)
-    assert not (tmp_path / "backups.tf").exists()
-    assert (tmp_path / "backend.tf").exists()
-
-
-def test_the_tree_of_another_environment_is_not_written_over(tmp_path: Path) -> None:
-    write(printed(pets()), tmp_path)
-    before = (tmp_path / "tables.tf").read_text()
-    with pytest.raises(AnotherTree, match="another design or environment"):
-        write(printed(pets(), name="other"), tmp_path)
-    assert (tmp_path / "tables.tf").read_text() == before
+        assert said["main.tf"].count("eu-west-1 = null") == guarded
+        assert ("prevent_destroy = true" in said["main.tf"]) is bool(guarded)
+        protected = f"deletion_protection = {str(name == 'prod').lower()}"
+        assert protected in squeezed(said[f"{name}.tfvars"])
 
 
 def test_who_is_trusted_is_named_by_roles_that_are_there() -> None:
     known = 'setsubtract(keys(var.trusted), ["service", "deployer", "restorer"])'
     assert known in printed(pets())["variables.tf"]
-
-
-def test_nothing_is_written_where_somebodys_file_is_in_the_way(tmp_path: Path) -> None:
-    (tmp_path / "tables.tf").write_text("# mine\n")
-    with pytest.raises(NotOurs, match=r"tables\.tf was not printed by tablewright"):
-        write(printed(pets()), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["tables.tf"]
-    assert (tmp_path / "tables.tf").read_text() == "# mine\n"
 
 
 # --- objects ---
@@ -346,8 +372,8 @@ def test_a_key_of_ones_own_encrypts_objects_too_and_a_protected_bucket_stays() -
     said = squeezed(found["objects.tf"])
     assert 'sse_algorithm = "aws:kms" kms_master_key_id = aws_kms_key.tables.arn' in said
     assert "prevent_destroy = true" in said
-    assert '"s3.eu-west-1.amazonaws.com"' in found["tables.tf"]
-    assert "s3.eu" not in printed(pets(), encryption="customer")["tables.tf"]
+    assert '"s3.eu-west-1.amazonaws.com"' in found["main.tf"]
+    assert "s3.eu" not in printed(pets(), encryption="customer")["main.tf"]
 
 
 def test_cc_57_a_backup_that_fails_is_told_of_where_there_are_backups() -> None:

@@ -175,6 +175,22 @@ def test_a_look_through_the_door_sees_one_moment(store: Path) -> None:
         assert engine._session.read(lambda reading: reading.rows.last_sequence()[0]) == 2
 
 
+def test_rows_that_are_newer_than_the_catalog_are_read_again(store: Path) -> None:
+    with SteppedEngine.stepped(store) as engine:
+        engine.call("CreateTable", definition())
+        looks: list[tuple[int, int]] = []
+
+        def look(reading: ReadTransaction) -> tuple[int, int]:
+            if not looks:
+                engine.call("CreateTable", definition("later"))
+                engine.call("PutItem", put("a", table="later"))
+            looks.append((len(reading.tables), reading.rows.last_sequence()[0]))
+            return looks[-1]
+
+        assert engine._session.read(look) == (2, 1)
+        assert looks[0] == (1, 1), "it has met what it is about"
+
+
 def test_a_look_that_meets_a_table_being_dropped_looks_again(store: Path) -> None:
     with SteppedEngine.stepped(store) as engine:
         engine.call("CreateTable", definition())

@@ -290,3 +290,10 @@ def test_a_restore_that_cannot_be_finished_takes_its_table_with_it(
     restore(pets, arn, "back")
     pets.settle()
     assert pets.call("DescribeTable", {"TableName": "back"})["Table"]["ItemCount"] == 5
+
+
+def test_backups_made_in_one_millisecond_are_listed_in_the_order_they_were_made(pets: SteppedEngine) -> None:
+    # The clock stands still: what is random in an ARN must not decide the order.
+    made = [back_up(pets, name=f"backup-{number}") for number in range(12)]
+    assert made == sorted(made)
+    assert len({arn.rpartition("/")[2].partition("-")[0] for arn in made}) == len(made)

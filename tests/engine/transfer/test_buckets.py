@@ -151,7 +151,7 @@ def test_s3_that_does_not_answer_is_waited_for_in_seconds(monkeypatch: pytest.Mo
         began = time.monotonic()
         with pytest.raises(BucketUnusable, match="cannot be reached"):
             there.keys(VAULT, "", "")
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 40
         there.close()
 
 

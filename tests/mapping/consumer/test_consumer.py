@@ -9,7 +9,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.mapping.consumer.feed import HOUR, START, Feed, Log, Sign, feed, notes, opened, signs, tallies
+from tests.mapping.consumer.feed import (
+    HOUR,
+    START,
+    Feed,
+    Log,
+    Sign,
+    feed,
+    note_of,
+    notes,
+    opened,
+    signs,
+    tallies,
+)
 
 from tablewright.client import Call, CallRefused, Retries
 from tablewright.engine.streams import shards
@@ -73,6 +85,25 @@ def test_a_consumer_goes_on_where_it_was_also_as_another_process(at: Feed) -> No
     assert at.consumer(log).run_once().handled == 1
     assert at.consumer(log).run_once().read == 0
     assert log.texts == ["a1", "a2", "b1"]
+
+
+def test_a_round_ends_with_what_there_was_when_it_began_however_fast_others_write(here: Feed) -> None:
+    log = Log()
+
+    def handle(change: Change[Any]) -> None:
+        log(change)
+        assert len(log.changes) < 100
+        here.clock.move(timedelta(seconds=1))
+        here.put("a", len(log.changes))
+
+    for number in range(5):
+        here.put("b", number)
+    assert here.consumer(handle).run_once().handled <= 50
+    assert log.texts[:5] == ["b0", "b1", "b2", "b3", "b4"]
+    before = len(log.changes)
+    here.consumer(log).run_once()
+    first = note_of(log.changes[before]).number
+    assert log.texts[before:] == [f"a{number}" for number in range(first, before + 1)]
 
 
 def test_consumers_of_other_names_have_their_own_place(at: Feed) -> None:
@@ -186,6 +217,8 @@ def test_a_busy_neighbour_does_not_hide_a_change(here: Feed, monkeypatch: pytest
     from tablewright.engine.api import streams as stream_verbs
 
     monkeypatch.setattr(stream_verbs, "LOOKED_AT", 3)
+    here.put("a", 0)
+    assert here.consumer(Log()).run_once().handled == 1
     here.db.write(tallies.create(tallies.model(id="all")))
     for number in range(150):
         here.db.write(tallies.update("all").at(lambda t: t.seen).set([str(number)]))
@@ -194,8 +227,30 @@ def test_a_busy_neighbour_does_not_hide_a_change(here: Feed, monkeypatch: pytest
     consumer = here.consumer(log)
     consumer.run_once()
     assert log.texts == []  # more than twenty empty pages: for now this looks like the end
+    there = Log()
+    assert [here.consumer(there).run_once().read for _ in range(3)] == [
+        0,
+        0,
+        0,
+    ]  # others begin at the checkpoint
+    for _ in range(3):
+        consumer.run_once()  # goes on behind the empty pages
+    assert log.texts == ["a1"]
+
+
+def test_a_closed_shard_is_read_to_its_end_whatever_is_empty(
+    here: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tablewright.engine.api import streams as stream_verbs
+
+    monkeypatch.setattr(stream_verbs, "LOOKED_AT", 3)
+    here.db.write(tallies.create(tallies.model(id="all")))
+    for number in range(150):
+        here.db.write(tallies.update("all").at(lambda t: t.seen).set([str(number)]))
+    here.put("a", 1)
     here.pass_time(5 * HOUR)
-    consumer.run_once()
+    log = Log()
+    here.consumer(log).run_once()
     assert log.texts == ["a1"]
 
 

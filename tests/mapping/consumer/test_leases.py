@@ -14,6 +14,7 @@ from tablewright.engine.streams import shards
 from tablewright.mapping import Change, Consumer, Replayed
 from tablewright.mapping.consumer import design as stream_design
 from tablewright.mapping.consumer.design import Lease, leases_of
+from tablewright.mapping.consumer.shards import shards_of
 
 TERM = timedelta(seconds=30)
 NAMES = [f"note-{number}-" for number in range(12)]  # enough for every part of the hash
@@ -91,6 +92,43 @@ def test_what_a_dead_worker_had_is_left_alone_until_its_lease_is_over(at: Feed) 
     at.clock.move(timedelta(seconds=1))
     assert at.consumer(log).run_once().handled == 1
     assert log.texts == ["a1"]
+
+
+class PassedTime(threading.Event):
+    """Waiting moves the clock instead; after an hour it is set."""
+
+    def __init__(self, at: Feed) -> None:
+        super().__init__()
+        self.at, self.end = at, at.clock.world().now() + HOUR
+
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout is not None
+        self.at.clock.move(timedelta(seconds=timeout))
+        if self.at.clock.world().now() >= self.end:
+            self.set()
+        return self.is_set()
+
+
+@pytest.mark.parametrize("poll", [0.7, 1.0, 7.0, 60.0])
+def test_what_a_dead_worker_had_is_taken_up_the_moment_its_lease_is_over(at: Feed, poll: float) -> None:
+    at.put("a", 1)
+    line, taken = Failing(at.call), []
+
+    def die(change: Change[Any]) -> None:
+        line.left = 0
+
+    stop = PassedTime(at)
+
+    def take(change: Change[Any]) -> None:
+        taken.append(at.clock.world().now())
+        stop.set()
+
+    with pytest.raises(PowerCut):
+        at.consumer(die, call=line).run_once()
+    (until,) = [lease.until for lease in leases(at) if lease.owner is not None]
+    at.clock.move(timedelta(seconds=4))
+    at.consumer(take, poll=poll).run(stop)
+    assert taken == [until]
 
 
 def test_a_handler_that_is_interrupted_gives_its_shards_back_with_what_was_done(at: Feed) -> None:
@@ -259,3 +297,15 @@ def test_two_workers_that_begin_at_the_same_time_agree_where(at: Feed) -> None:
         thread.join(10)
     at.consumer(one, "fresh").run_once()
     assert sorted(one.texts + other.texts) == ["a0", "a1", "a2"]
+
+
+def test_a_stream_that_does_not_say_when_it_was_made_is_as_old_as_its_label(at: Feed) -> None:
+    def silent(verb: str, request: Any) -> dict[str, Any]:
+        answer = at.db.call(verb, request)
+        answer.get("StreamDescription", {}).pop("CreationRequestDateTime", None)
+        return answer
+
+    told, untold = (shards_of(call, at.db.physical("feed")) for call in (at.db.call, silent))
+    assert [shard.id for shard in untold] == [shard.id for shard in told]
+    for one, other in zip(told, untold, strict=True):
+        assert abs(one.created - other.created) < timedelta(seconds=1)

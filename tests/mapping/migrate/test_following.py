@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from tests.mapping.consumer.feed import PowerCut
-from tests.mapping.migrate.cards import At, card, opened
+from tests.mapping.migrate.cards import CARDS, At, card, key, opened
 from tests.mapping.migrate.test_phases import copied, followed
 
 from tablewright.mapping.consumer.design import leases_of
-from tablewright.mapping.migrate import MigrationContext, advance
+from tablewright.mapping.migrate import (
+    MigrationContext,
+    Task,
+    advance,
+    migration_context,
+    record_report,
+    routed,
+    sync_keys,
+    verify,
+)
 from tablewright.mapping.migrate import change_follower as follower
+from tablewright.mapping.migrate.back_pressure import LASTS
 from tablewright.mapping.migrate.router import WRITES
 from tablewright.mapping.migrate.stream_markers import StreamTail
 
@@ -112,6 +123,61 @@ def test_a_key_that_changes_under_a_transaction_is_settled_as_it_is_then_and_the
     advance(at.context(busy), "me")
     assert asked
     assert at.is_copied
+
+
+@pytest.mark.parametrize("is_paused", [False, True])
+def test_a_key_that_changes_under_a_transaction_is_left_to_its_own_record_unless_writes_are_paused(
+    at: At, is_paused: bool
+) -> None:
+    at.put(card("a", "old"), card("b", "old"))
+    context = copied(at)
+    at.put(card("a", "new"), card("b", "new"))
+    direction, epoch = context.direction(context.state()), context.state().epoch
+    if is_paused:
+        record_report(context, verify(context, context.state(), repair=True))
+        at.put(card("a", "newer"), card("b", "newer"))
+        state = context.state()
+        context.move(
+            state, "pausing", paused_from=state.phase, pause_ends=at.clock.now() + timedelta(minutes=1)
+        )
+    sent: list[int] = []
+
+    def busy(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        if verb == "TransactWriteItems":
+            if not sent:
+                at.put(card("a", "newest"))
+            sent.append(len(request["TransactItems"]))
+        return at.call(verb, request)
+
+    sync_keys(at.context(busy), direction, epoch, [Task(key("a")), Task(key("b"))], leave_changed=True)
+    texts = {name[0]: item["title"]["S"] for name, item in at.items("new_cards").items()}
+    last = "newer" if is_paused else "new"
+    assert texts == {"CARD#a": "newest" if is_paused else "old", "CARD#b": last}
+
+
+def test_writes_wait_while_the_follower_is_behind_and_no_longer_than_the_migration_says(at: At) -> None:
+    longest = timedelta(seconds=0.5)
+    slowed = replace(CARDS, longest_delay=longest)
+    copied(at)
+    world, steady = at.clock.world(), lambda: at.clock.now().timestamp()
+    context = migration_context(at.call, slowed, world=world, steady=steady, sleep=at.nap)
+    program = routed(at.call, slowed, world=world, steady=steady, sleep=at.nap)
+
+    def waits() -> float:
+        at.naps.clear()
+        program("PutItem", {"TableName": "cards", "Item": card("b")})
+        return sum(at.naps)
+
+    assert waits() == 0
+    for behind, waited in ((4, 0.2), (60, 0.5)):
+        at.put(card("a", f"text {behind}"))
+        at.clock.move(timedelta(seconds=behind))
+        advance(context, "me")
+        at.clock.move(CARDS.term)
+        assert waits() == waited
+    # A follower that is gone delays no one.
+    at.clock.move(LASTS)
+    assert waits() == 0
 
 
 def test_cut_off_anywhere_in_a_batch_the_next_goes_on_and_nothing_is_lost_or_done_twice() -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.mapping.migrate.cards import CARDS, At, back, card, key, opened
+from tests.mapping.migrate.cards import CARDS, At, back, card, forward, key, opened
 
 from tablewright.client import CallFailed, CallRefused
 from tablewright.mapping import Consumer
@@ -29,6 +29,7 @@ from tablewright.mapping.migrate import (
     begin,
     cutover,
     finish,
+    hold,
     is_up_to_date,
     record_report,
     rollback,
@@ -65,6 +66,20 @@ def switched(at: At) -> MigrationContext:
     record_report(context, verify(context, context.state()))
     switch(context)
     return context
+
+
+def test_a_plan_waits_for_a_server_that_does_not_know_a_new_table_at_once(at: At) -> None:
+    refusals = 0
+
+    def late(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        nonlocal refusals
+        if verb in ("GetItem", "PutItem") and refusals < 5:
+            refusals += 1
+            raise CallRefused("ResourceNotFoundException", "Requested resource not found")
+        return at.call(verb, request)
+
+    assert at.context(late).plan().phase == "planned"
+    assert refusals == 5
 
 
 def test_everything_is_copied_and_then_followed(at: At) -> None:
@@ -510,3 +525,35 @@ def test_a_copy_that_is_given_up_in_the_middle_of_a_round_is_no_fault(at: At) ->
 
     assert advance(at.context(given_up), "me").is_idle
     assert context.state().phase == "abandoned"
+
+
+def test_on_hold_nothing_is_copied_and_sides_are_not_changed(at: At) -> None:
+    at.put(*(card(f"c{n}") for n in range(10)))
+    context = at.context()
+    context.plan(segments=1)
+    begin(context)
+    hold(context, True)
+    assert advance(context, "me").is_idle
+    assert not at.items("new_cards")
+    hold(context, False)
+    followed(context)
+    record_report(context, verify(context, context.state()))
+    hold(context, True)
+    with pytest.raises(WrongPhase):
+        switch(context)
+    hold(context, False)
+    assert switch(context).phase == "switched"
+
+
+def test_a_rollback_stops_programs_without_a_router_in_the_pause(at: At) -> None:
+    at.put(card("a", "old"))
+    context = switched(at)
+    phases = []
+
+    def last_write() -> None:
+        phases.append(context.state().phase)
+        at.call("PutItem", {"TableName": "new_cards", "Item": forward(card("a", "last"))[0]})
+
+    rollback(context, quiesce=last_write)
+    assert phases == ["pausing"]
+    assert at.items("cards")["CARD#a", "CARD"]["text"] == {"S": "last"}

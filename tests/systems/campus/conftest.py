@@ -34,7 +34,6 @@ def at(
     world = uuid_world(clock.world())
     with reached(way, endpoint, world, CAMPUS) as there:
         db = Db(there.call, CAMPUS, world=world, secret=SECRET, environment=there.environment)
-        db.create_tables()
         campus = open_campus(
             db,
             world,
@@ -51,9 +50,9 @@ def campus(at: Place) -> Campus:
     return at.campus
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stage() -> Iterator[Stage]:
-    """The API, served once for the tests of a file."""
+    """The API, served once for all tests."""
     with staged(AUDIENCE, campus_api.router, {}, STREAMED) as made:
         yield made
 

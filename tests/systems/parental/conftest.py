@@ -18,7 +18,8 @@ from tablewright.systems.parental.firewall.driver import FirewallDriver
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.model import App, Device
 from tablewright.systems.parental.parental import Parental, open_parental
-from tablewright.systems.parental.policy.registry import shipped_apps
+from tablewright.systems.parental.policy.registry import Registry, shipped_apps
+from tablewright.systems.parental.repository import Repository
 from tablewright.testing import Clock
 
 NAMED = frozenset((
@@ -36,7 +37,7 @@ def clock() -> Clock:
 def at(request: pytest.FixtureRequest, way: str, clock: Clock, issuer: Issuer) -> Iterator[Place]:
     """Parental controls, opened."""
     endpoint: str | None = request.config.getoption("--endpoint")
-    with reached(way, endpoint, clock.world(), PARENTAL) as way_there:
+    with reached(way, endpoint, clock.world(), PARENTAL, load_apps) as way_there:
         here = _open(way_there, clock, issuer)
         yield here
         here.parental.close()
@@ -45,6 +46,10 @@ def at(request: pytest.FixtureRequest, way: str, clock: Clock, issuer: Issuer) -
 def few_apps(clock: Clock) -> list[App]:
     """The shipped apps that tests name: to load all 174 took half the time of most tests."""
     return [app for app in shipped_apps(clock.now()) if app.app_name in NAMED]
+
+
+def load_apps(db: Db, clock: Clock) -> None:
+    Registry(Repository(db, clock.world(), SECRET)).load(shipped=few_apps(clock))
 
 
 def _open(there: Reached, clock: Clock, issuer: Issuer) -> Place:
@@ -61,9 +66,7 @@ def _open(there: Reached, clock: Clock, issuer: Issuer) -> Place:
         return firewalls[device.device_id]
 
     db = Db(there.call, PARENTAL, world=clock.world(), secret=SECRET, environment=there.environment)
-    db.create_tables()
     parental = open_parental(db, clock.world(), SECRET, issue, drivers=driver)
-    parental.registry.load(shipped=few_apps(clock))
     return Place(parental, db, there.call, clock, issuer, there.engine, firewalls)
 
 
@@ -72,9 +75,9 @@ def parental(at: Place) -> Parental:
     return at.parental
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stage() -> Iterator[Stage]:
-    """The API, served once for the tests of a file."""
+    """The API, served once for all tests."""
     with staged(AUDIENCE, parental_api.router, parental_api.TRANSLATIONS) as made:
         yield made
 

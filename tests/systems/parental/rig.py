@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tests.places import reached
 from tests.systems.parental.written import app, window
 
 from tablewright import Engine
 from tablewright.client import Call
+from tablewright.design import Environment
 from tablewright.kit.erased import ErasedList
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
@@ -217,10 +219,11 @@ def make_rig(
     world: World | None = None,
     *,
     needs_deploy: bool = False,
+    environment: Environment | None = None,
 ) -> Rig:
     """A rig over a way to a database; with `path` the firewalls keep their rules in files."""
     world = world or clock.world()
-    db = Db(call, d.PARENTAL, world=world, secret=SECRET)
+    db = Db(call, d.PARENTAL, world=world, secret=SECRET, environment=environment)
     db.create_tables()
     repository = Repository(db, world)
     registry = Registry(repository)
@@ -261,6 +264,21 @@ def make_rig(
         db.get_or_create(d.apps.create(each))
     registry.forget()
     return rig
+
+
+@contextmanager
+def rig_on(way: str, endpoint: str | None, *, needs_deploy: bool = False) -> Iterator[Rig]:
+    """A rig on a way to a database, or at an endpoint."""
+    clock = Clock(START)
+    with (
+        reached(way, endpoint, clock.world(), d.PARENTAL) as there,
+        closing(
+            make_rig(
+                there.call, clock, there.engine, needs_deploy=needs_deploy, environment=there.environment
+            )
+        ) as made,
+    ):
+        yield made
 
 
 @contextmanager

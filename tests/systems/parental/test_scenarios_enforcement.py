@@ -1,4 +1,7 @@
-"""The acceptance scenarios of enforcement, PC-S1 to PC-S14, with a simulated firewall, on every way to a database."""
+"""The acceptance scenarios of enforcement, PC-S1 to PC-S14, with a simulated firewall.
+
+Each scenario runs on every way to a database; further stories of one, and those of no scenario, in this process.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,11 @@ from tests.systems.parental.rig import (
     IP,
     NIGHT,
     OTHER_IP,
-    START,
     Rig,
-    closing,
-    make_rig,
+    rig_on,
 )
+from tests.targets import skip_elsewhere
 
-from tablewright import testing
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.enforcement import due
@@ -29,7 +30,9 @@ from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.firewall.driver import PREFIX, DeviceRule, Rule
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.model import BlockedApp, IpRange
-from tablewright.testing import Clock
+
+UNMOVED = "time to live goes by the clock of the endpoint, which cannot be moved"
+in_this_process = pytest.mark.parametrize("rig", ["embedded"], indirect=True)
 
 
 class Died(BaseException):
@@ -38,12 +41,7 @@ class Died(BaseException):
 
 @pytest.fixture(params=WAYS)
 def rig(request: pytest.FixtureRequest) -> Iterator[Rig]:
-    clock = Clock(START)
-    with (
-        testing.engine(world=clock.world()) as engine,
-        WAYS[request.param](engine) as call,
-        closing(make_rig(call, clock, engine)) as made,
-    ):
+    with rig_on(request.param, request.config.getoption("--endpoint")) as made:
         yield made
 
 
@@ -135,6 +133,7 @@ def _stuck(rig: Rig) -> None:
     rig.follow()
 
 
+@in_this_process
 def test_pc_s4_while_an_address_is_not_clean_there_is_one_alert_that_says_nothing_of_who_had_it(
     rig: Rig,
 ) -> None:
@@ -158,6 +157,7 @@ def test_pc_s4_while_an_address_is_not_clean_there_is_one_alert_that_says_nothin
     assert rig.history(BEN) != [], "what happened stays in the history"
 
 
+@in_this_process
 def test_pc_s4_an_operator_may_have_an_address_cleaned_at_once(rig: Rig) -> None:
     _stuck(rig)
     (alert,) = rig.history(BEN)
@@ -168,6 +168,7 @@ def test_pc_s4_an_operator_may_have_an_address_cleaned_at_once(rig: Rig) -> None
     assert (rig.open_actions(), rig.is_blocked()) == ([], False)
 
 
+@in_this_process
 def test_pc_s4_an_alert_ends_with_the_session_it_is_about(rig: Rig) -> None:
     _stuck(rig)
     assert [one.child for one in rig.open_actions() if one.child == BEN] == [BEN]
@@ -177,6 +178,7 @@ def test_pc_s4_an_alert_ends_with_the_session_it_is_about(rig: Rig) -> None:
     assert [one.child for one in rig.open_actions() if one.child == BEN] == []
 
 
+@in_this_process
 def test_pc_s4_a_foreign_rule_goes_before_the_own_rules_come(rig: Rig) -> None:
     asked: list[str] = []
     rig.child()
@@ -194,6 +196,7 @@ def test_pc_s4_a_foreign_rule_goes_before_the_own_rules_come(rig: Rig) -> None:
     assert [one.is_clean for one in rig.sessions.open_of(BEN)] == [True]
 
 
+@in_this_process
 def test_pc_s4_the_block_goes_as_well_where_the_new_holder_is_nobodys_child(rig: Rig) -> None:
     rig.child()
     rig.policy("TikTok")
@@ -261,7 +264,7 @@ def test_pc_s6_a_device_that_is_down_is_tried_again_until_it_answers(rig: Rig) -
     assert not rig.is_blocked()
 
     rig.start_device()
-    rig.pass_time(320, 5)
+    rig.pass_time(320, 20)
     assert rig.is_blocked()
     assert len(rig.on_device()) == 1
     assert rig.open_actions("failed") == rig.open_actions("pending") == []
@@ -297,6 +300,7 @@ def test_pc_s7_a_crash_between_the_device_and_the_table_is_mended_by_the_check(r
     assert rig.told() == ["verify TikTok 10.20.30.40 success"]
 
 
+@in_this_process
 def test_pc_s7_without_the_check_the_retry_mends_it(rig: Rig) -> None:
     rig.child()
     rig.policy("TikTok")
@@ -325,13 +329,15 @@ def test_pc_s10_history_is_hidden_after_90_days_and_swept_then(rig: Rig) -> None
     assert len(rig.history()) == 1
     rig.move(seconds=1)
     assert rig.history() == []
-    assert rig.engine is not None
-    rig.move(seconds=1)
-    rig.engine.settle()
-    assert rig.engine.call("Scan", {"TableName": "EnforcementHistory"})["Count"] == 0
+    if rig.engine is not None:  # the clock of an endpoint cannot be moved
+        rig.move(seconds=1)
+        rig.engine.settle()
+        assert rig.engine.call("Scan", {"TableName": "EnforcementHistory"})["Count"] == 0
 
 
+@in_this_process
 def test_pc_s11_a_mapping_that_outlived_its_session_takes_its_rule_along(rig: Rig) -> None:
+    skip_elsewhere(UNMOVED)
     rig.child()
     rig.policy("TikTok")
     rig.start()
@@ -350,6 +356,7 @@ def test_pc_s11_a_mapping_that_outlived_its_session_takes_its_rule_along(rig: Ri
 
 
 def test_pc_s11_a_device_that_is_down_then_is_cleaned_when_it_is_back(rig: Rig) -> None:
+    skip_elsewhere(UNMOVED)
     rig.child()
     rig.policy("TikTok")
     rig.start()
@@ -409,6 +416,7 @@ def test_pc_s14_ranges_where_others_live_are_not_in_the_rule(rig: Rig) -> None:
     assert left[0].why
 
 
+@in_this_process
 def test_a_grant_ends_by_itself(rig: Rig) -> None:
     """What parents of other products miss: a reward of half an hour, blocked again without anybody's doing."""
     rig.child()
@@ -423,6 +431,7 @@ def test_a_grant_ends_by_itself(rig: Rig) -> None:
     assert rig.is_blocked("youtube.com")
 
 
+@in_this_process
 def test_everything_is_blocked_but_what_is_allowed_for_a_while(rig: Rig) -> None:
     rig.child()
     rig.start()

@@ -247,6 +247,7 @@ def test_every_job_of_both_systems_takes_its_turn_without_a_mistake(runtime: Run
         "sessions",
         "notices",
         "verify",
+        "metrics",
         "files",
         "purge",
         "parked",

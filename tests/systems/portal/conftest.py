@@ -38,7 +38,6 @@ def _open(there: Reached, clock: Clock, issuer: Issuer) -> Place:
         )
 
     db = Db(there.call, PORTAL, world=clock.world(), secret=SECRET, environment=there.environment)
-    db.create_tables()
     return Place(open_portal(db, clock.world(), SECRET, issue), db, there.call, clock, issuer, there.engine)
 
 
@@ -47,9 +46,9 @@ def portal(at: Place) -> Portal:
     return at.portal
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stage() -> Iterator[Stage]:
-    """The API, served once for the tests of a file."""
+    """The API, served once for all tests."""
     with staged(AUDIENCE, portal_api.router, {}) as made:
         yield made
 

@@ -14,7 +14,12 @@ import pytest
 from tests.client.ways import WAYS
 from tests.engine.stepped_engine import SteppedEngine
 from tests.systems.portal.talk import ADMIN, SECRET, Place
+from tests.targets import skip_elsewhere
 
+from tablewright.app.alarms.declared import alarms_of
+from tablewright.app.alarms.design import alarm_design
+from tablewright.app.alarms.evaluation import State, evaluate, range_of
+from tablewright.app.alarms.published import PublishedMetrics
 from tablewright.app.copies.backups import backup_job, backup_name
 from tablewright.app.design import app_design
 from tablewright.app.schedule import Schedule
@@ -38,8 +43,8 @@ def way(request: pytest.FixtureRequest) -> str:
 def test_cp_s11_prices_that_a_script_zeroed_are_restored_compared_and_switched_to(
     at: Place, record_property: Callable[[str, object], None]
 ) -> None:
-    if at.engine is None:
-        pytest.skip("the clock of an endpoint cannot be moved")
+    skip_elsewhere("recovery goes by the clock of the endpoint, which cannot be moved")
+    assert at.engine is not None
     prod, before = PORTAL.environments["prod"], datetime(2030, 6, 15, 12, 29, 59, tzinfo=UTC)
     portal = _opened(at, prod)  # recovery is on, as the environment says
     products = [at.product("299.99"), at.product("99.50", name="Starter")]
@@ -107,16 +112,37 @@ def _zero_prices(at: Place, products: list[Product]) -> None:
 def test_cp_s13_a_backup_that_fails_raises_an_alarm_and_ninety_days_keep_2160_points(
     clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
+    skip_elsewhere("ninety days of backups go by the clock of the endpoint, which cannot be moved")
     # Without threads of its own, or it would look through all backups after each.
     with SteppedEngine.stepped(world=clock.world()) as engine:
         call, is_full = embedded(engine), Event()
         portal = Db(
             _refusing(call, is_full), PORTAL, world=clock.world(), environment=PORTAL.environments["prod"]
         )
-        own = Db(call, app_design, world=clock.world())
+        assert portal.environment is not None
+        own = Db(call, app_design, alarm_design, world=clock.world())
         portal.create_tables()
         own.create_tables()
-        schedule = Schedule(own, clock.world())
+        published = PublishedMetrics(own, clock.world())
+        schedule = Schedule(own, clock.world(), published.record_all)
+        (failed,) = [
+            each
+            for each in alarms_of(
+                "portal", "Portal", [PORTAL], portal.environment.backups, [], portal.physical
+            )
+            if each.name == "failed-backups"
+        ]
+        state: State = "INSUFFICIENT_DATA"
+
+        def alarm_state() -> State:
+            """What the alarm on failed backups says a minute after a run."""
+            nonlocal state
+            published.flush()
+            now = clock.now() - HOUR + timedelta(minutes=1)
+            points = published.points("portal", failed.alarm.metric, *range_of(failed.alarm, now))
+            state = evaluate(failed.alarm, points, now, state).state
+            return state
+
         schedule.add("portal", backup_job(portal, _refusing(call, is_full)))
 
         def run() -> list[str]:
@@ -126,6 +152,7 @@ def test_cp_s13_a_backup_that_fails_raises_an_alarm_and_ninety_days_keep_2160_po
             return _points(call, "tenants")
 
         (oldest,) = run()
+        assert alarm_state() == "OK"
         while engine.job_step():
             pass
         for _ in range(
@@ -142,11 +169,13 @@ def test_cp_s13_a_backup_that_fails_raises_an_alarm_and_ninety_days_keep_2160_po
             "backups",
         )
         assert [due.last and due.last.error for due in schedule.listed()] == ["CallRefused"]
+        assert alarm_state() == "ALARM"
 
         is_full.clear()
         points = run()
         assert (len(points), points[0]) == (2160, oldest)
         assert [due.last and due.last.error for due in schedule.listed()] == [None]
+        assert alarm_state() == "OK"
         points = run()
         assert len(points) == 2160
         assert oldest not in points, "it has expired"

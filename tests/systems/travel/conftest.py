@@ -28,10 +28,8 @@ def clock() -> Clock:
 def at(request: pytest.FixtureRequest, way: str, clock: Clock) -> Iterator[Place]:
     """Skratch, opened, with one traveller."""
     endpoint: str | None = request.config.getoption("--endpoint")
-    with reached(way, endpoint, clock.world(), TRAVEL) as there:
+    with reached(way, endpoint, clock.world(), TRAVEL, sign_up) as there:
         db = Db(there.call, TRAVEL, world=clock.world(), secret=SECRET, environment=there.environment)
-        db.create_tables()
-        sign_up(db, clock)
         yield Place(open_travel(db, clock.world()), db, there.call, clock, there.engine)
 
 
@@ -60,9 +58,9 @@ def home(
         yield home_over(there.call, clock, issuer, tmp_path, there.environment)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stage() -> Iterator[Stage]:
-    """The API, served once for the tests of a file."""
+    """The API, served once for all tests."""
     with staged(AUDIENCE, travel_api.router, travel_api.TRANSLATIONS) as made:
         yield made
 

@@ -9,7 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests import places
@@ -19,6 +21,7 @@ from tests.systems.travel.talk import SECRET
 from tablewright.client import Call
 from tablewright.design import Environment
 from tablewright.edge import Issuer
+from tablewright.edge.identity import issuer as issuers
 from tablewright.kit.delivery import OutgoingMessage
 from tablewright.kit.keyring import KeyDirectory, KeyRing
 from tablewright.kit.objects.directory import Directory
@@ -30,6 +33,11 @@ from tablewright.systems.travel.account.devices import Gadget
 from tablewright.systems.travel.design import TRAVEL
 from tablewright.systems.travel.travel import Travel, open_travel
 from tablewright.testing import Clock
+
+# To read a key of RSA is to check it, 35 ms: once is enough for the same one.
+issuers.load_pem_private_key = cache(  # type: ignore[attr-defined,assignment]  # there is no other place for it
+    issuers.load_pem_private_key  # type: ignore[attr-defined]  # as above
+)
 
 AUDIENCE = "travel"
 LASTS = timedelta(hours=12)
@@ -47,6 +55,7 @@ def home_over(
     world = clock.world()
     db = Db(call, TRAVEL, world=world, secret=SECRET, environment=environment)
     db.create_tables()
+    _put_apples_key(path / "apple")
     apple = DevelopmentApple(Issuer(path / "apple", "https://apple.example", world, algorithm="RS256"))
     secrets, objects = KeyDirectory(path / "secrets", world), Directory(path / "objects", world)
 
@@ -57,6 +66,22 @@ def home_over(
     keyring = KeyRing("skratch", secrets, world)
     travel = open_travel(db, world, keyring=keyring, issue=issue, apple=apple, objects=objects)
     return Home(travel, db, call, clock, issuer, apple, secrets, objects)
+
+
+def _put_apples_key(directory: Path) -> None:
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name, content in _apples_key().items():
+        if not (directory / name).exists():
+            (directory / name).touch(mode=0o600)
+            (directory / name).write_bytes(content)
+
+
+@cache
+def _apples_key() -> dict[str, bytes]:
+    """The files of an issuer's key: one of RSA takes longer to find than most tests take."""
+    with TemporaryDirectory() as made:
+        Issuer(made, "https://apple.example", Clock().world(), algorithm="RS256")
+        return {file.name: file.read_bytes() for file in Path(made).iterdir()}
 
 
 @dataclass(frozen=True)

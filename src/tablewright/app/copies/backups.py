@@ -5,7 +5,8 @@ this process a copy is made once a day, whatever schedule they name: between two
 environment of its own, a system's copies are made as often as the environment's schedule says, at most once an hour.
 Must hold: what was not made by this job is never removed by it; a day (an hour) for which there is a copy gets no
 second; a copy is removed in its time, also one of a table that was left for another, or is gone. A copy that could not
-be made fails the job: the schedule logs an error, and keeps it with the job's turn.
+be made fails the job: the schedule logs an error, keeps it with the job's turn, and counts it in the metric that the
+alarm failed-backups is on (design/alarms.py).
 Elsewhere: recovery to a moment is switched on as tables are made (mapping/tables.py); copies outside of this machine
 (job.py).
 """
@@ -19,6 +20,7 @@ from typing import Any
 
 from tablewright.client import Call, CallRefused, pages
 from tablewright.design import Backups, Design, Environment
+from tablewright.design.alarms import FAILED_BACKUPS
 from tablewright.design.cost.schedules import times_a_day
 from tablewright.kit.jobs import Job
 from tablewright.mapping import Db
@@ -65,7 +67,8 @@ def backup_job(db: Db, call: Call, plain: Call | None = None, sides: Sequence[st
         remove_old(plain or call, sides, db.world.now() - kept)
         return made
 
-    return [Job("backups", every, run, f"Backs up each table; backups are kept for {wanted.keep_days} days.")]
+    about = f"Backs up each table; backups are kept for {wanted.keep_days} days."
+    return [Job("backups", every, run, about, failures=FAILED_BACKUPS)]
 
 
 def period_of(wanted: Backups) -> timedelta:

@@ -21,6 +21,7 @@ from typing import Any
 
 from tablewright.app.copies.store import CopiedTable, Copy, CopyPlace, moment_name
 from tablewright.client import Call, CallRefused
+from tablewright.design.alarms import FAILED_COPIES
 from tablewright.engine.limits import CLIENT_TOKEN_HOURS
 from tablewright.engine.transfer.buckets import BucketUnusable
 from tablewright.engine.transfer.export_format import home as home_of
@@ -109,7 +110,7 @@ def copies_job(copying: Copying) -> Job[object]:
     days = sorted({kept.days for kept in copying.tables.values()})
     kept = " or ".join(map(str, days))
     about = f"Copies {tables} to {copying.place.name} once a day; copies are kept for {kept} days."
-    return Job(NAME, EVERY, lambda _: bring_further(copying), about)
+    return Job(NAME, EVERY, lambda _: bring_further(copying), about, failures=FAILED_COPIES)
 
 
 def bring_further(copying: Copying) -> None:

@@ -1,7 +1,7 @@
 """What a design costs in a month: by part and by table, beside what was stated, with the arithmetic of every figure.
 
 Must hold: an address with an unknown choice is refused.
-Elsewhere: the figures (design/cost/), the same in a terminal (cli/cost.py).
+Elsewhere: the figures (design/cost/), the same in a terminal (cli/design/cost.py).
 """
 
 from decimal import Decimal, InvalidOperation
@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.designs.choices import chosen, refuse_unknown
-from tablewright.app.designs.designs import find_design
+from tablewright.app.designs.cost_modes import measured_calls, mode_parts
+from tablewright.app.designs.lookup import find_design
 from tablewright.app.runtime import Runtime
 from tablewright.design import Design
 from tablewright.design.cost import (
@@ -40,7 +41,7 @@ _DEAREST = 10
 def add_costs(router: APIRouter, runtime: Runtime, console: Console, allowed: FindPrincipal) -> None:
     @router.get("/{design}/cost", dependencies=[Depends(allowed)])
     def cost(request: Request, design: str, form: Annotated[Form, Depends(asked)]) -> Response:
-        found, _ = find_design(runtime, design)
+        found, db = find_design(runtime, design)
         environments = environments_of(found)
         refuse_unknown(form, ASKED)
         environment = chosen(form, "environment", list(environments), usual_environment(found).name)
@@ -66,13 +67,18 @@ def add_costs(router: APIRouter, runtime: Runtime, console: Console, allowed: Fi
             table=table,
             tables=tables,
             **_shown(found, report, table, form),
+            **mode_parts(found, environments[environment], options),
+            measured=measured_calls(found, environments[environment], db.meter.spent(), options.times),
         )
 
 
 def _options(form: Form) -> tuple[Form, Options]:
     """What was typed, with mistakes beside their fields; what does not fit counts as not typed."""
     usual = Options()
-    times, months = _number(form, "times", usual.times), _number(form, "months", Decimal(usual.months))
+    times, months = (
+        typed_number(form, "times", usual.times),
+        typed_number(form, "months", Decimal(usual.months)),
+    )
     if times is None or not 0 < times <= MOST_TIMES:
         form, times = form.wrong("times", "Enter a number above 0, up to a million."), usual.times
     if months is None or not 1 <= months <= MOST_MONTHS or months != int(months):
@@ -84,7 +90,8 @@ def _options(form: Form) -> tuple[Form, Options]:
     return Form(typed, form.errors), Options(times, int(months), form.is_ticked("free"))
 
 
-def _number(form: Form, name: str, usual: Decimal) -> Decimal | None:
+def typed_number(form: Form, name: str, usual: Decimal) -> Decimal | None:
+    """A number as people type it; None if it is not one."""
     try:
         given = Decimal(form.get(name).replace(",", ".").strip() or usual)
     except InvalidOperation:

@@ -5,11 +5,17 @@ from typing import Any, get_args
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.app.designs.diagrams import described, key_diagram, key_words, projection
-from tablewright.app.designs.states import state_diagram
+from tablewright.app.designs.diagrams import key_diagram, key_words
+from tablewright.app.designs.findings import findings_of, findings_on
+from tablewright.app.designs.lookup import find_design
+from tablewright.app.designs.pictures import gallery
+from tablewright.app.designs.uploads import lacks_tables, upload_state
+from tablewright.app.pictures.key_anatomy import key_anatomy
+from tablewright.app.pictures.state_machines import state_machine
 from tablewright.app.runtime import Runtime
-from tablewright.design import Design, EntitySpec, Load, Plan, Table
+from tablewright.design import Design, EntitySpec, Load, Plan
 from tablewright.design.cost import usual_environment
+from tablewright.design.description import described, projection
 from tablewright.design.prices import PRICES, Prices, RegionHasNoPrices
 from tablewright.design.requests import WriteKind
 from tablewright.edge.identity.guards import FindPrincipal
@@ -30,6 +36,7 @@ def add_designs(router: APIRouter, runtime: Runtime, console: Console, allowed: 
             "designs/overview.html",
             title="Designs",
             designs=[design for design, _ in runtime.designs.values()],
+            uploaded=runtime.uploads.all(),
         )
 
     @router.get("/{design}", dependencies=guard)
@@ -42,10 +49,13 @@ def add_designs(router: APIRouter, runtime: Runtime, console: Console, allowed: 
             title=found.name,
             design=found,
             diagrams=[(table, key_diagram(found, table)) for table in found.tables.values()],
+            gallery=gallery(found),
+            findings=findings_of(found),
             patterns=[pattern_row(found, plan, spent) for plan in found.plans],
             region=usual_environment(found).region,
             writes=[(name, cost) for name, cost in spent.items() if cost.write],
             unit_bars=_bars(found, spent),
+            **upload_state(runtime, console, request, found, db),
         )
 
     @router.get("/{design}/environments", dependencies=guard)
@@ -69,7 +79,12 @@ def add_designs(router: APIRouter, runtime: Runtime, console: Console, allowed: 
         here = found.tables.get(table)
         if here is None:
             raise not_found("NO_SUCH_TABLE", f"The design {found.name} has no table of this name.")
-        live = runtime.call_of(db)("DescribeTable", {"TableName": db.physical(table)})["Table"]
+        state = upload_state(runtime, console, request, found, db)
+        live = (
+            runtime.call_of(db)("DescribeTable", {"TableName": db.physical(table)})["Table"]
+            if not state["lacks_tables"]
+            else {}
+        )
         return console.page(
             request,
             "designs/table.html",
@@ -78,7 +93,7 @@ def add_designs(router: APIRouter, runtime: Runtime, console: Console, allowed: 
             design=found,
             table=here,
             live=live,
-            physical=live["TableName"],
+            physical=live.get("TableName", ""),
             diagram=key_diagram(found, here),
             indexes=[index for index in found.indexes if index.table == here],
             live_indexes={index["IndexName"]: index for index in indexes_of(live)},
@@ -90,6 +105,10 @@ def add_designs(router: APIRouter, runtime: Runtime, console: Console, allowed: 
                 pattern_row(found, plan, db.meter.spent()) for plan in found.plans if plan.table == here
             ],
             region=usual_environment(found).region,
+            findings=findings_on(
+                found, here.name, *(index.name for index in found.indexes if index.table == here)
+            ),
+            **state,
         )
 
     @router.get("/{design}/entities/{tag}", dependencies=guard)
@@ -108,9 +127,14 @@ def add_designs(router: APIRouter, runtime: Runtime, console: Console, allowed: 
             ],
             design=found,
             shape=shape,
+            lacks_tables=lacks_tables(runtime, found, db),
             physical=runtime.open_table(db, shape.table.name),
             attributes=described(shape),
-            states=state_diagram(shape.states) if shape.states else None,
+            states=state_machine(shape.states, entity=shape.tag, name="states").inline()
+            if shape.states
+            else None,
+            anatomy=key_anatomy(shape, name="keys").inline(),
+            findings=findings_on(found, shape.tag),
             keys=_keys(shape),
             guards=[
                 (guard, key_words(guard.pk), key_words(guard.sk) if guard.sk else "")
@@ -119,13 +143,6 @@ def add_designs(router: APIRouter, runtime: Runtime, console: Console, allowed: 
             operations=_operations(shape, db),
             patterns=[plan for plan in found.plans if any(each.tag == tag for each in plan.shapes)],
         )
-
-
-def find_design(runtime: Runtime, name: str) -> tuple[Design, Db]:
-    found = runtime.designs.get(name)
-    if found is None:
-        raise not_found("NO_SUCH_DESIGN", "There is no design of this name here.")
-    return found
 
 
 def pattern_row(design: Design, plan: Plan, spent: dict[str, Spent]) -> dict[str, Any]:
@@ -182,12 +199,3 @@ def _operations(shape: EntitySpec, db: Db) -> list[tuple[str, Spent, Load | None
         if cost or load:
             rows.append((kind, cost or Spent(), load))
     return rows
-
-
-def table_of(runtime: Runtime, physical: str) -> tuple[Design | None, Table | None]:
-    """The design and table behind a physical name, on whichever side of a migration, if any design has it."""
-    for design, db in runtime.designs.values():
-        for table in design.tables.values():
-            if physical in runtime.names_of(db, table.name):
-                return design, table
-    return None, None

@@ -1,6 +1,7 @@
-"""A design as a page shows it: whose item a key is, keys with their parts, attributes with what is said of them.
+"""A design as a page shows it: whose item a key is, keys with their parts.
 
-Pure. Elsewhere: pages (designs.py), running patterns (patterns.py), raw items (browse.py).
+Pure. Elsewhere: attributes with what is said of them (design/description.py), pages (designs.py), running patterns
+(patterns.py), raw items (browse.py).
 """
 
 from collections.abc import Mapping
@@ -9,16 +10,11 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from tablewright.design import Design, EntitySpec, Index, Table
+from tablewright.design import Design, EntitySpec, Table
 from tablewright.design.entity_spec import Guard, KeyAttribute
 from tablewright.design.templates import Part, Template, matcher
 from tablewright.mapping.receipts import TABLE as RECEIPTS
 from tablewright.values import Value
-
-_LETTERS = {
-    "S": "text", "N": "number", "B": "binary", "BOOL": "true or false", "L": "list", "M": "map",
-    "SS": "set of texts", "NS": "set of numbers", "BS": "set of binaries", "NULL": "null",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,54 +88,3 @@ def key_diagram(design: Design, table: Table) -> Diagram:
             cells += [key_cell(None)] * (len(columns) - len(cells))
             rows.append((f"{shape.tag}: unique {guard.unique.name}", "", tuple(cells)))
     return Diagram(tuple(columns), tuple(rows))
-
-
-def projection(index: Index) -> str:
-    return index.project if isinstance(index.project, str) else "INCLUDE " + ", ".join(index.project)
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """An attribute of an entity and everything the design says about it."""
-
-    field: str
-    stored: str
-    type: str
-    optional: bool
-    notes: tuple[str, ...]
-    data: str
-
-
-def described(shape: EntitySpec) -> list[Described]:
-    """The fields in order, with what they are used for."""
-    return [
-        Described(
-            each.field,
-            each.stored,
-            "one of " + ", ".join(each.kind.choices) if each.kind.choices else _LETTERS[each.kind.letter],
-            each.optional,
-            tuple(_notes(shape, each.field)),
-            shape.data[each.field].value if each.field in shape.data else "",
-        )
-        for each in shape.attributes
-    ]
-
-
-def _notes(shape: EntitySpec, field: str) -> list[str]:
-    notes = [f"in {key.name}" for key in shape.primary if field in key.template.fields]
-    for name, keys in shape.index_keys.items():
-        if any(field in key.template.fields for key in keys):
-            notes.append(f"in {name}")
-    notes += [f"unique {guard.unique.name}" for guard in shape.guards if field in guard.value.fields]
-    if shape.version == field:
-        notes.append("version")
-    if shape.states is not None and shape.states.field == field:
-        notes.append("state")
-    if shape.soft_delete is not None and shape.soft_delete.field == field:
-        notes.append("soft delete")
-    if shape.expires is not None and shape.expires.field == field:
-        notes.append("expiry")
-    if field in shape.immutable:
-        notes.append("never changes")
-    notes += [f"copy of {copy.of}.{copy.source}" for copy in shape.copies if copy.field == field]
-    return notes

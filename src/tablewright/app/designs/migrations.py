@@ -1,12 +1,13 @@
 """The status of migrations in words: which table is in use, the progress of the copy, the next step."""
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from tablewright.app.copies.backups import environment_of
+from tablewright.app.migrations import migrations_of
 from tablewright.app.runtime import Runtime
-from tablewright.mapping.migrate import MigrationContext, State, copy_progress, migration_context
+from tablewright.kit.system import System
+from tablewright.mapping.migrate import Migration, MigrationContext, State, copy_progress, migration_context
 
 # What a phase is called, its tone, the commands that come next, and what else is to be said.
 _PHASES: dict[str, tuple[str, str, tuple[str, ...], str]] = {
@@ -41,19 +42,28 @@ def migration_statuses(runtime: Runtime) -> list[MigrationStatus]:
     """The migrations that were ever planned here."""
     found = []
     for each in runtime.running:
-        here = environment_of(each.system.designs)
-        for migration in each.system.migrations:
-            at = migration_context(runtime.call, migration, world=runtime.world, environment=here)
+        for migration in migrations_of(each.system, each.service):
+            at = migration_context(runtime.call, migration, world=runtime.world, environment=each.here)
             state = at.find_state()
             if state is not None:
-                found.append(_status(at, state, _target(runtime)))
+                found.append(_operated(each.system, _status(at, state, _target(runtime)), migration))
     return found
+
+
+def _operated(system: System, status: MigrationStatus, migration: Migration) -> MigrationStatus:
+    """A migration that needs its system's keys has no commands: it is operated in the system itself."""
+    if migration in system.migrations:
+        return status
+    where = f"operate it in {system.title}"
+    return replace(status, commands=(), next=f"{status.next}; {where}" if status.next else where)
 
 
 def _target(runtime: Runtime) -> list[str]:
     """The options by which a command at a terminal reaches the tables of this server."""
     if runtime.dynamodb_url:
         return ["--endpoint", runtime.dynamodb_url]
+    if runtime.place.shared is not None:
+        return list(runtime.place.shared.options)
     return ["--data", str(runtime.data)] if runtime.data else []
 
 

@@ -5,10 +5,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel
 
-from tablewright.app.designs.browse import item_href, open_calls, shown
-from tablewright.app.designs.designs import calls_of, find_design, pattern_row, prices_of
+from tablewright.app.designs.code_targets import TypedCode, target_of, typed_of
+from tablewright.app.designs.designs import calls_of, pattern_row, prices_of
+from tablewright.app.designs.item_details import open_calls
+from tablewright.app.designs.item_grid import item_href, shown
+from tablewright.app.designs.lookup import find_design
 from tablewright.app.designs.run import RunMeter, fields, is_asked, request_of, typed
 from tablewright.app.designs.secrets import covered_model
+from tablewright.app.designs.uploads import upload_state
 from tablewright.app.json_words import pretty
 from tablewright.app.runtime import Runtime
 from tablewright.design import Design, EntitySpec, Get, Plan
@@ -17,6 +21,7 @@ from tablewright.design.cost import usual_environment
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import not_found
 from tablewright.mapping import Db
+from tablewright.mapping.code_samples import samples
 from tablewright.mapping.items import is_deleted, is_expired, model_of, shape_of
 from tablewright.mapping.meter import Spent
 from tablewright.pages.forms import Form, FormWrong, asked, form_of
@@ -38,7 +43,10 @@ def add_patterns(router: APIRouter, runtime: Runtime, console: Console, allowed:
             raise not_found("NO_SUCH_PATTERN", f"The design {found.name} has no pattern of this name.")
         ran: dict[str, Any] | None = None
         is_sent = is_asked(form) or not plan.signature.parameters
-        if is_sent:
+        state = upload_state(runtime, console, request, found, db)
+        if state["lacks_tables"]:
+            form = _checked(plan, form) if is_sent else form
+        elif is_sent:
             try:
                 ran = _run(runtime, console, request, found, plan, form)
             except FormWrong as wrong:
@@ -61,8 +69,19 @@ def add_patterns(router: APIRouter, runtime: Runtime, console: Console, allowed:
             row=pattern_row(found, plan, db.meter.spent()),
             prices=prices_of(found),
             region=usual_environment(found).region,
-            is_example=not is_sent and bool(form.values),
+            is_example=not is_sent and not state["lacks_tables"] and bool(form.values),
+            **_code(runtime, found, plan, form),
+            **state,
         )
+
+
+def _checked(plan: Plan, form: Form) -> Form:
+    """What was typed for a pattern that cannot be run, with mistakes beside their fields."""
+    try:
+        request_of(plan, typed(plan, form), form)
+    except FormWrong as wrong:
+        return wrong.form
+    return form
 
 
 def _run(
@@ -98,6 +117,19 @@ def _run(
         "spent": meter.total,
         "meaning": _meaning(design, plan, meter.total),
     }
+
+
+def _code(runtime: Runtime, design: Design, plan: Plan, form: Form) -> dict[str, Any]:
+    """Code that makes this call, with the arguments of the form; nothing as long as they do not fit."""
+    _, db = runtime.designs[design.name]
+    try:
+        arguments = typed(plan, form)
+        explanation = db.explain(request_of(plan, arguments, form))
+    except FormWrong:
+        return {"samples": [], "code": TypedCode()}
+    calls = open_calls(runtime, db, explanation)
+    code = typed_of(runtime, design, plan, arguments)
+    return {"samples": samples(calls, target_of(runtime), code.text), "code": code}
 
 
 def _meaning(design: Design, plan: Plan, spent: Spent) -> dict[str, Any]:

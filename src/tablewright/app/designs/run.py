@@ -6,14 +6,14 @@ shown beside its field. Elsewhere: the pages (patterns.py).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum
-from inspect import Parameter
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from tablewright.design import Get, Plan, Query
+from tablewright.design.arguments import Argument, arguments_of
 from tablewright.design.attributes import without_none
 from tablewright.design.errors import DesignMistake
 from tablewright.design.patterns import bound, get, query
@@ -40,22 +40,12 @@ class Asked:
 
 def fields(plan: Plan) -> list[Asked]:
     """A field for each parameter."""
-    return [_asked(plan, parameter) for parameter in plan.signature.parameters.values()]
+    return [_asked(argument) for argument in arguments_of(plan.signature, plan.shapes[0])]
 
 
-def _asked(plan: Plan, parameter: Parameter) -> Asked:
-    kind, may_be_none = without_none(_annotation(plan, parameter))
-    required = parameter.default is Parameter.empty and not may_be_none
-    options, form, words = _form_of(kind)
-    return Asked(parameter.name, label(parameter.name), form, options, required, words)
-
-
-def _annotation(plan: Plan, parameter: Parameter) -> Any:
-    """The parameter's type; written as text it is taken from the field of that name."""
-    if parameter.annotation is Parameter.empty or isinstance(parameter.annotation, str):
-        known = plan.shapes[0].fields.get(parameter.name)
-        return known.annotation if known else str
-    return parameter.annotation
+def _asked(argument: Argument) -> Asked:
+    options, form, words = _form_of(without_none(argument.annotation)[0])
+    return Asked(argument.name, label(argument.name), form, options, argument.is_required, words)
 
 
 def _form_of(kind: Any) -> tuple[tuple[str, ...], str, str]:
@@ -77,22 +67,19 @@ def typed(plan: Plan, form: Form) -> dict[str, Any]:
     """The arguments that were typed; FormWrong says what does not fit."""
     found: dict[str, Any] = {}
     wrong = form
-    for parameter in plan.signature.parameters.values():
-        text = form.get(parameter.name).strip()
-        asked = _asked(plan, parameter)
+    for argument in arguments_of(plan.signature, plan.shapes[0]):
+        text, asked = form.get(argument.name).strip(), _asked(argument)
         if not text:
             if asked.required:
-                wrong = wrong.wrong(parameter.name, f"{asked.label} is required.")
-            elif parameter.default is Parameter.empty:
-                found[parameter.name] = None
+                wrong = wrong.wrong(argument.name, f"{asked.label} is required.")
+            elif not argument.has_default:
+                found[argument.name] = None
             continue
         try:
-            value = TypeAdapter(_annotation(plan, parameter)).validate_python(text)
-            is_naive = isinstance(value, datetime) and value.tzinfo is None
-            found[parameter.name] = value.replace(tzinfo=UTC) if is_naive else value
+            found[argument.name] = argument.read(text)
         except ValidationError as mistakes:
             told = field_error({**mistakes.errors()[0], "loc": ("query", asked.label)})
-            wrong = wrong.wrong(parameter.name, told.message)
+            wrong = wrong.wrong(argument.name, told.message)
     if wrong.errors:
         raise FormWrong(wrong)
     return found

@@ -4,7 +4,7 @@ Must hold: the designs' pages never show the value of a field marked Data.SECRET
 not. Pure. Elsewhere: what is marked (each design's `data`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -24,14 +24,24 @@ def covered(
     item: Mapping[str, Value], shape: EntitySpec | None, design: Design | None, table: Table | None
 ) -> dict[str, Value]:
     """An item as it is stored. One that no entity recognises has covered what is secret in any entity of its table."""
-    beside = [each for each in design.shapes if each.table == table] if design else []
-    names = {
-        each.stored
-        for known in ([shape] if shape else beside)
-        for each in known.attributes
-        if is_secret(known, each.field)
-    }
+    names = secret_in(shape, design, table)
     return {name: {"S": COVER} if name in names else value for name, value in item.items()}
+
+
+def secret_in(shape: EntitySpec | None, design: Design | None, table: Table | None) -> frozenset[str]:
+    """The stored names that are secret in an item: of its entity, or where that is not known of any of its table."""
+    return _secret_names([shape]) if shape else secret_names(design, table)
+
+
+def secret_names(design: Design | None, table: Table | None) -> frozenset[str]:
+    """The stored names that are secret in any entity of a table."""
+    return _secret_names([each for each in design.shapes if each.table == table] if design else [])
+
+
+def _secret_names(shapes: Sequence[EntitySpec]) -> frozenset[str]:
+    return frozenset(
+        each.stored for known in shapes for each in known.attributes if is_secret(known, each.field)
+    )
 
 
 def covered_model(shape: EntitySpec, model: M) -> M:

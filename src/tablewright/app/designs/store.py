@@ -1,4 +1,4 @@
-"""The Store page: tables with their size, integrity, migrations, copies, long-running and scheduled jobs."""
+"""The Store page: tables with their size, integrity, migrations, backfills, copies, long-running and scheduled jobs."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -6,9 +6,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.copies.status import CopiesStatus, copies_status
-from tablewright.app.designs.browse import describe
-from tablewright.app.designs.designs import indexes_of, table_of
+from tablewright.app.designs.backfills import backfill_statuses
+from tablewright.app.designs.browse import describe, table_names
+from tablewright.app.designs.designs import indexes_of
 from tablewright.app.designs.jobs import measure, verify
+from tablewright.app.designs.lookup import table_of
 from tablewright.app.designs.migrations import migration_statuses
 from tablewright.app.manual_jobs import STATES, progress_of
 from tablewright.app.runtime import Runtime
@@ -29,25 +31,28 @@ def add_store(router: APIRouter, runtime: Runtime, console: Console, allowed: Fi
             request,
             "designs/store.html",
             title="Store and jobs",
-            rows=[_row(runtime, name) for name in runtime.call("ListTables", {})["TableNames"]],
+            rows=[_row(runtime, name) for name in table_names(runtime)],
             works=[(work, progress_of(work, runtime.world), *STATES[work.state]) for work in works],
             jobs=runtime.schedule.listed(),
             followers=runtime.schedule.followers,
             is_running=any(work.is_running for work in works),
             where=str(runtime.data) if runtime.data else "",
+            endpoint=runtime.place.shared.name if runtime.place.shared is not None else "",
             dynamodb=runtime.dynamodb_url,
             advice=runtime.advice,
             copies=_copies(runtime),
             scrub=_scrub(runtime),
             migrations=migration_statuses(runtime),
+            backfills=backfill_statuses(runtime),
         )
 
     @router.post("/store/verify")
     def start_verify(caller: Caller) -> Response:
+        engine = runtime.engine
         work = runtime.works.start(
             "verify",
             "Verify the store",
-            lambda progress: verify(runtime.engine, progress),
+            lambda progress: verify(engine, progress),
             by=_name(console, caller),
         )
         return console.go(f"/console/running/{work.id}")
@@ -71,8 +76,10 @@ def _copies(runtime: Runtime) -> CopiesStatus | None:
     return None if it is None else copies_status(it.place, it.store, runtime.world.now())
 
 
-def _scrub(runtime: Runtime) -> dict[str, Any]:
-    """The last pass of the scrub, the one under way, and what is known to be damaged."""
+def _scrub(runtime: Runtime) -> dict[str, Any] | None:
+    """The last pass of the scrub, the one under way, and what is known to be damaged; None on an endpoint."""
+    if runtime.place.regions is None:
+        return None
     scrub = runtime.engine.scrub
     last, current = scrub.last(), scrub.current
     return {

@@ -80,7 +80,7 @@ class Directory:
         content = message.as_bytes(policy=policy.SMTPUTF8)
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = f"{letter.written.astimezone(UTC):{_STAMP}}-{''.join(filter(_is_plain, letter.id))}.eml"
-        draft = self.path / f".{name}.{threading.get_ident()}.draft"
+        draft = self.path / f".{name}.{os.getpid()}.{threading.get_ident()}.draft"
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
             opened.write(content)
             opened.flush()

@@ -39,7 +39,7 @@ def _plan(given: argparse.Namespace, context: MigrationContext) -> int:
         ("to", state.target),
         ("rate", f"{state.rate} items per second" if state.rate else "unlimited"),
         ("rollback period", f"{context.migration.keep.days} days after the switch"),
-        ("next", command_hint(given, "migrate", "run", state.name)),
+        ("next", command_hint(given, "migrate", "run", given.name)),
     ]
     print(as_pairs(pairs))
     return 0

@@ -30,6 +30,6 @@ def run(given: argparse.Namespace, context: MigrationContext) -> int:
     migrations.print_phase(context, after)
     print(
         f"{after.target} is no longer updated; a server deletes it within an hour, or delete it now with "
-        f"`{command_hint(given, 'migrate', 'abandon', context.name)}`"
+        f"`{command_hint(given, 'migrate', 'abandon', given.name)}`"
     )
     return 0

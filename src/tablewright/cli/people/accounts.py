@@ -7,6 +7,7 @@ from typing import Any
 
 from tablewright.app.accounts import TWO_FACTORS, AccountMistake, Accounts
 from tablewright.app.design import ACCOUNTS, Account, app_design
+from tablewright.app.endpoint import own_environment
 from tablewright.app.passwords import PasswordUnfit
 from tablewright.cli.format import as_pairs, moment
 from tablewright.cli.hints import command_hint
@@ -19,6 +20,11 @@ from tablewright.mapping import Db, MappingMistake
 def add_account_options(parser: argparse.ArgumentParser, *, has_address: bool = True) -> None:
     if has_address:
         parser.add_argument("email", metavar="ADDRESS", help="the e-mail address of the account")
+    parser.add_argument(
+        "--environment",
+        metavar="NAME",
+        help="the environment of the tables, as `tablewright serve --endpoint` was given it",
+    )
     add_target_options(parser, json="print JSON")
 
 
@@ -26,7 +32,7 @@ def add_account_options(parser: argparse.ArgumentParser, *, has_address: bool = 
 def _open_accounts(given: argparse.Namespace) -> Iterator[Accounts]:
     with open_target(given) as target:
         try:
-            yield _accounts_at(target)
+            yield _accounts_at(target, given.environment)
         except (AccountMistake, PasswordUnfit, NotAnAddress, MappingMistake) as error:
             raise UsageError(str(error)) from None
 
@@ -77,8 +83,8 @@ def _advice(given: argparse.Namespace, account: Account) -> list[tuple[str, str]
     return [("password", f"none; {advice}: {command_hint(given, 'people', 'password', account.email)}")]
 
 
-def _accounts_at(target: Target) -> Accounts:
-    db = Db(target.call, app_design)
+def _accounts_at(target: Target, environment: str | None) -> Accounts:
+    db = Db(target.call, app_design, environment=own_environment(environment))
     name = db.physical(ACCOUNTS)
     if target.find_table(name) is None:  # not created: another target may have been meant
         raise UsageError(

@@ -2,6 +2,8 @@
 
 from tablewright.design.cost.bill import cost_of, environments_of, regions_of, usual_environment
 from tablewright.design.cost.claims import EstimateUnknown
+from tablewright.design.cost.curve import CurvePoint, curve_of
+from tablewright.design.cost.modes import Modes, modes_of
 from tablewright.design.cost.report import (
     NO_LOAD,
     PARTS,
@@ -15,6 +17,7 @@ from tablewright.design.cost.report import (
 from tablewright.design.cost.schedules import ScheduleUnreadable
 
 __all__ = [
-    "NO_LOAD", "PARTS", "STATE_LOAD", "Claim", "CostLine", "CostReport", "EstimateUnknown", "Options", "Part",
-    "ScheduleUnreadable", "cost_of", "environments_of", "regions_of", "usual_environment",
+    "NO_LOAD", "PARTS", "STATE_LOAD", "Claim", "CostLine", "CostReport", "CurvePoint", "EstimateUnknown", "Modes",
+    "Options", "Part", "ScheduleUnreadable", "cost_of", "curve_of", "environments_of", "modes_of", "regions_of",
+    "usual_environment",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ Elsewhere: units (units.py), prices (bill.py), what is kept of what is written (
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
@@ -19,7 +19,7 @@ from tablewright.design.entity_spec import EntitySpec, Guard
 from tablewright.design.patterns import Plan
 from tablewright.design.tables import Index
 from tablewright.design.traits import Load
-from tablewright.design.units import read_units, write_units
+from tablewright.design.units import items_of_shard, read_units, write_units
 from tablewright.values import size_words
 
 CallKind: TypeAlias = Literal["read", "write"]
@@ -63,6 +63,11 @@ def calls_of(design: Design, times: Decimal = Decimal(1)) -> tuple[PlannedCall, 
     return (*reads, *own)
 
 
+def change_of(shape: EntitySpec, verb: str, field: str) -> PlannedCall:
+    """A write of the entity's load, if it changes this field and no other."""
+    return _verb(shape, verb, replace(shape.load[verb], changes=(field,)), Decimal(1))
+
+
 def calls_per_month(load: Load, times: Decimal = Decimal(1)) -> Decimal:
     """How many calls a month."""
     return Decimal(str(load.calls_a_month)) * times
@@ -84,19 +89,40 @@ def without_load(design: Design) -> tuple[str, ...]:
 
 
 def _pattern(plan: Plan, load: Load, times: Decimal) -> PlannedCall:
-    shards = len(plan.choices) if plan.kind == "query" else 1
-    items = Decimal(str(load.items))
-    weight = items * load.item_bytes
-    # A batch of gets rounds each item, a query all of its items together.
-    size, times_read = (load.item_bytes, items) if plan.kind == "get" else (weight, Decimal(1))
-    units = read_units(size, consistent=plan.consistent, transaction=load.transaction, shards=shards)
-    what = size_words(weight) if load.items == 1 else f"{load.items:g} items of {size_words(load.item_bytes)}"
-    if shards > 1:
-        what += f" in {shards} shards"
-    index = plan.index.name if plan.index is not None else ""
-    why = f"{what}, {_consistency(plan.consistent, load)}"
-    use = CapacityUse(plan.table.name, index, units * times_read, why)
-    return PlannedCall(plan.name, "read", calls_per_month(load, times), (use,))
+    items, index = Decimal(str(load.items)), plan.index.name if plan.index is not None else ""
+    if plan.kind == "query":
+        units, what, assumed = _query_units(plan, load, items)
+    else:
+        # A batch of gets rounds each item, a query all of its items together.
+        units, what, assumed = items * _read_units(plan, load, load.item_bytes), _amount(load, items), ()
+    use = CapacityUse(plan.table.name, index, units, f"{what}, {_consistency(plan.consistent, load)}")
+    return PlannedCall(plan.name, "read", calls_per_month(load, times), (use,), assumed)
+
+
+def _query_units(plan: Plan, load: Load, items: Decimal) -> tuple[Decimal, str, tuple[str, ...]]:
+    """Of one query of all its shards: units, what is read, and what is assumed of the shards."""
+    shards = len(plan.choices)
+    each = items_of_shard(items, plan.page, plan.at_most, shards)
+    units = _read_units(plan, load, each * shards * load.item_bytes, shards)
+    if shards == 1:
+        return units, _amount(load, items), ()
+    if each > items:
+        full = f"each of the {shards} shards has a page of {items:g} items and one more"
+        return (
+            units,
+            f"{_amount(load, each)} in each of {shards} shards, to merge a page of {items:g}",
+            (full,),
+        )
+    spread = f"the {shards} shards have no more than {_amount(load, items)} in all, as many in each"
+    return units, f"{_amount(load, items)} in {shards} shards", (spread,)
+
+
+def _read_units(plan: Plan, load: Load, size: Decimal | int, shards: int = 1) -> Decimal:
+    return read_units(size, consistent=plan.consistent, transaction=load.transaction, shards=shards)
+
+
+def _amount(load: Load, items: Decimal) -> str:
+    return size_words(load.item_bytes) if items == 1 else f"{items:g} items of {size_words(load.item_bytes)}"
 
 
 def _consistency(consistent: bool, load: Load) -> str:

@@ -47,18 +47,25 @@ class CostContext:
         return given if isinstance(given, Provisioned) and table in self.design.tables else None
 
     def units(self, kind: CallKind, table: str, index: str | None = None) -> Decimal:
-        """A month's units of a table: of one arm of it, or of all."""
+        """A month's units of a table: of one arm of it, or of all. A local index takes its units from the table."""
         calls = [call for call in self.calls if call.kind == kind]
+        local = {each.name for each in self.design.indexes if each.local and each.table.name == table}
+        names = {index} | (local if index == "" else set())
         return total(
             call.a_month * use.units
             for call in calls
             for use in call.uses
-            if use.table == table and index in (None, use.index)
+            if use.table == table and (index is None or use.index in names)
         )
 
+    @property
+    def only_changes(self) -> "CostContext":
+        """Without calls that change nothing: a check is paid for as a write, and nothing is copied to replicas."""
+        return replace(self, calls=tuple(call for call in self.calls if call.changes))
+
     def replicated(self, table: str) -> Decimal:
-        """A month's units of a table that replicas pay again: a check is paid for as a write, and nothing is copied."""
-        return replace(self, calls=tuple(call for call in self.calls if call.changes)).units("write", table)
+        """A month's units of a table that replicas pay again."""
+        return self.only_changes.units("write", table)
 
     @property
     def tables(self) -> tuple[str, ...]:

@@ -1,28 +1,32 @@
 """`alarms.tf`: the design's alarms for each of its tables, one on failed backups, and the topic that tells of them.
 
 Must hold: an alarm looks at figures that Amazon really keeps. Some are kept by operation only: an alarm on such a
-figure of the table as a whole would never have data, and so never ring. It sums the operations instead.
+figure of the table as a whole would never have data, and so never ring. It sums the operations instead. What a system
+publishes itself is in the namespace Tablewright, with the system's name: a server writes it to its log in the form from
+which CloudWatch Logs makes metrics (app/alarms/).
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tablewright.design.alarms import (
+    BACKUP,
+    OF_A_REPLICA,
+    OF_A_TABLE,
+    OF_AN_OPERATION,
+    Alarm,
+    WatchedSeries,
+    backup_alarm,
+    watched,
+)
 from tablewright.design.deployment import Deployment, NotDeployable, label
-from tablewright.design.environments import Alarm
 from tablewright.design.policies import operations
 from tablewright.design.tables import Table
 from tablewright.design.terraform.hcl import Block, Reference, block, policy
 from tablewright.design.terraform.tables import address
 from tablewright.design.terraform.versions import ACCOUNT
 
-NAMESPACE = "AWS/DynamoDB"
 TOPIC = Reference("aws_sns_topic.alarms.arn")
-OF_A_TABLE = (
-    "ConditionalCheckFailedRequests", "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "ReadThrottleEvents",
-    "TimeToLiveDeletedItemCount", "TransactionConflict", "WriteThrottleEvents",
-)  # fmt: skip
-OF_AN_OPERATION = ("SuccessfulRequestLatency", "SystemErrors", "ThrottledRequests")
-OF_A_REPLICA = ("ReplicationLatency",)
 # An alarm sums ten figures at most.
 _FIGURES = 10
 
@@ -37,31 +41,21 @@ def alarms(deployment: Deployment) -> list[Block]:
         return []
     found = [*_topic(deployment)]
     for design in deployment.designs:
-        for alarm in design.alarms:
-            for table in design.tables.values():
-                found += _of(deployment, alarm, table)
-    return [*found, *_failed_backups(deployment)]
+        for series in watched(design.alarms, list(design.tables), deployment.environment.replicas):
+            if series.table:
+                found.append(_of_table(deployment, series, design.tables[series.table]))
+            else:
+                metric = _metric(series.alarm, "statistic", {"System": deployment.name})
+                found.append(_alarm(deployment, series, metric))
+    if deployment.environment.backups is not None:
+        found.append(_failed_backups(deployment))
+    return found
 
 
-def _failed_backups(deployment: Deployment) -> Iterator[Block]:
-    """A backup that fails is told of, whatever the design says: without it no one looks until it is needed (CC-57)."""
-    if deployment.environment.backups is None:
-        return
-    settings = {
-        "alarm_name": f"{deployment.title}-failed-backups",
-        "alarm_description": "A scheduled backup failed: start it again, and find out why",
-        "comparison_operator": "GreaterThanThreshold",
-        "threshold": 0,
-        "evaluation_periods": 1,
-        "treat_missing_data": "notBreaching",
-        "alarm_actions": [TOPIC],
-        "namespace": "AWS/Backup",
-        "metric_name": "NumberOfBackupJobsFailed",
-        "statistic": "Sum",
-        "period": 3600,
-        "dimensions": {"BackupVaultName": Reference("aws_backup_vault.main.name")},
-    }
-    yield block("resource", "aws_cloudwatch_metric_alarm", "failed_backups", settings)
+def _failed_backups(deployment: Deployment) -> Block:
+    series = WatchedSeries(backup_alarm())
+    metric = _metric(series.alarm, "statistic", {"BackupVaultName": Reference("module.backup.vault_name")})
+    return _alarm(deployment, series, metric)
 
 
 def _topic(deployment: Deployment) -> Iterator[Block]:
@@ -84,55 +78,50 @@ def _topic(deployment: Deployment) -> Iterator[Block]:
     yield block("resource", "aws_sns_topic_subscription", "mail", mail)
 
 
-def _of(deployment: Deployment, alarm: Alarm, table: Table) -> Iterator[Block]:
-    """An alarm on a table: one of the table as a whole, or one for each region it is replicated to."""
+def _of_table(deployment: Deployment, series: WatchedSeries, table: Table) -> Block:
+    """An alarm on a table as a whole, on one of its indexes, or on its replica in a region."""
+    alarm = series.alarm
     name = {"TableName": Reference(f"{address(table)}.name")}
-    if alarm.metric in OF_A_TABLE:
-        yield _alarm(deployment, alarm, table, "", _metric(alarm, "statistic", name))
-    elif alarm.metric in OF_AN_OPERATION:
-        counted = operations(deployment, table)[:_FIGURES]
-        yield _alarm(deployment, alarm, table, "", *_summed(alarm, name, counted))
-    elif alarm.metric in OF_A_REPLICA:
-        for region in deployment.environment.replicas:
-            metric = _metric(alarm, "statistic", {**name, "ReceivingRegion": region})
-            yield _alarm(deployment, alarm, table, region, metric)
-    else:
-        known = ", ".join(sorted((*OF_A_TABLE, *OF_AN_OPERATION, *OF_A_REPLICA)))
-        raise NotDeployable(
-            f"the alarm '{alarm.name}' of {deployment.name}",
-            f"Amazon keeps no figure {alarm.metric} of a table",
-            f"use one of {known}",
+    if series.region:
+        return _alarm(
+            deployment, series, _metric(alarm, "statistic", {**name, "ReceivingRegion": series.region})
         )
+    if alarm.metric in OF_A_TABLE:
+        index = {"GlobalSecondaryIndexName": alarm.index} if alarm.index else {}
+        return _alarm(deployment, series, _metric(alarm, "statistic", {**name, **index}))
+    if alarm.metric in OF_AN_OPERATION:
+        counted = [alarm.operation] if alarm.operation else operations(deployment, table)[:_FIGURES]
+        return _alarm(deployment, series, *_summed(alarm, name, counted))
+    known = ", ".join(sorted((*OF_A_TABLE, *OF_AN_OPERATION, *OF_A_REPLICA)))
+    raise NotDeployable(
+        f"the alarm '{alarm.name}' of {deployment.name}",
+        f"Amazon keeps no figure {alarm.metric} of a table",
+        f"use one of {known}",
+    )
 
 
-def _alarm(
-    deployment: Deployment, alarm: Alarm, table: Table, where: str, *looks_at: dict[str, Any] | Block
-) -> Block:
+def _alarm(deployment: Deployment, series: WatchedSeries, *looks_at: dict[str, Any] | Block) -> Block:
+    alarm = series.alarm
     settings = {
-        "alarm_name": "-".join(part for part in (deployment.title, table.name, alarm.name, where) if part),
-        "alarm_description": _described(alarm),
-        "comparison_operator": "GreaterThanThreshold",
-        "threshold": alarm.over,
-        "evaluation_periods": 1,
-        "treat_missing_data": "notBreaching",
-        "alarm_actions": [TOPIC],
-        "ok_actions": [TOPIC],
+        "alarm_name": f"{deployment.title}-{series.name}",
+        "alarm_description": f"{alarm.condition}: {alarm.advice}" if alarm.advice else alarm.condition,
+        "comparison_operator": alarm.comparison,
+        "threshold": alarm.threshold,
+        "evaluation_periods": alarm.periods,
     }
-    name = "_".join(label(part) for part in (table.name, alarm.name, where) if part)
+    if alarm.breaches < alarm.periods:
+        settings["datapoints_to_alarm"] = alarm.breaches
+    settings |= {"treat_missing_data": alarm.missing, "alarm_actions": [TOPIC]}
+    if alarm.namespace != BACKUP:  # a backup that failed is not mended by the next one
+        settings["ok_actions"] = [TOPIC]
+    name = "_".join(label(part) for part in (series.table, alarm.name, series.region) if part)
     return block("resource", "aws_cloudwatch_metric_alarm", name, settings, *looks_at)
-
-
-def _described(alarm: Alarm) -> str:
-    unit = f" {alarm.unit}" if alarm.unit else ""
-    minutes = "a minute" if alarm.minutes == 1 else f"{alarm.minutes} minutes"
-    what = f"{alarm.metric} over {alarm.over}{unit} in {minutes}"
-    return f"{what}: {alarm.action}" if alarm.action else what
 
 
 def _metric(alarm: Alarm, statistic: str, dimensions: dict[str, Any]) -> dict[str, Any]:
     """A figure; `statistic` is the attribute that says which of its values counts."""
     return {
-        "namespace": NAMESPACE,
+        "namespace": alarm.namespace,
         "metric_name": alarm.metric,
         statistic: alarm.statistic,
         "period": alarm.minutes * 60,

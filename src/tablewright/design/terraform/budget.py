@@ -7,7 +7,7 @@ count nothing until the tag is activated in the account, without any warning.
 
 from tablewright.design.deployment import Deployment
 from tablewright.design.terraform.alarms import TOPIC
-from tablewright.design.terraform.hcl import Block, block
+from tablewright.design.terraform.hcl import Block, Reference, block
 
 
 def budget(deployment: Deployment) -> list[Block]:
@@ -18,14 +18,14 @@ def budget(deployment: Deployment) -> list[Block]:
     monthly = {
         "name": deployment.title,
         "budget_type": "COST",
-        "limit_amount": str(environment.budget.limit),
+        "limit_amount": Reference("tostring(var.budget_limit)"),
         "limit_unit": "USD",
         "time_unit": "MONTHLY",
     }
     notification = {
         "comparison_operator": "GREATER_THAN",
         "notification_type": "ACTUAL",
-        "threshold": environment.budget.alert_at,
+        "threshold": Reference("var.budget_alert_at"),
         "threshold_type": "ABSOLUTE_VALUE",
         "subscriber_sns_topic_arns": [TOPIC],
     }

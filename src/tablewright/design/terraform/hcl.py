@@ -85,6 +85,11 @@ def text(entries: Sequence[Block | Comment]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def assignments(values: Mapping[str, Any]) -> str:
+    """A file of variables: `name = value`."""
+    return "\n".join(_columns(values.items())) + "\n"
+
+
 def _block(found: Block) -> list[str]:
     """Attributes in columns, blocks set off by an empty line."""
     head = " ".join([found.kind, *(f'"{label}"' for label in found.labels)])

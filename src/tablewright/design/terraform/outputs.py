@@ -12,7 +12,7 @@ def outputs(deployment: Deployment) -> list[Block]:
     followed = [table for table in deployment.tables if table.followed]
     streams = {table.name: Reference(f"{address(table)}.stream_arn") for table in followed}
     taken = {role.name: Reference(f"aws_iam_role.{label(role.name)}.arn") for role in roles(deployment)}
-    vault = Reference("aws_backup_vault.main.arn") if deployment.environment.backups is not None else None
+    vault = Reference("module.backup.vault_arn") if deployment.environment.backups is not None else None
     bucket = Reference("aws_s3_bucket.objects.id") if deployment.environment.objects is not None else None
     found = {
         "tables": ("The tables, by the design's names for them.", tables),

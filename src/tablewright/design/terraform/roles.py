@@ -26,7 +26,7 @@ def arn(target: Target) -> Any:
         case RecoveryPoints(region):
             return Interpolated(f"arn:aws:backup:{region}:{ACCOUNT_ID}:recovery-point:*")
         case Vault(copy):
-            return Reference(f"aws_backup_vault.{'copy' if copy else 'main'}.arn")
+            return Reference(f"module.backup.{'copy_vault_arn' if copy else 'vault_arn'}")
         case Bucket(""):
             return Reference("aws_s3_bucket.objects.arn")
         case Bucket(under):

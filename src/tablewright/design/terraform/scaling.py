@@ -6,9 +6,10 @@ An apply leaves the units of tables and indexes as they were scaled to (tables.p
 from collections.abc import Iterator
 
 from tablewright.design.deployment import Deployment, label
+from tablewright.design.table_settings import capacity_of
 from tablewright.design.tables import Table
 from tablewright.design.terraform.hcl import Block, Interpolated, Reference, block
-from tablewright.design.terraform.tables import address, capacity_of
+from tablewright.design.terraform.tables import address
 
 
 def scaling(deployment: Deployment) -> list[Block]:

@@ -1,24 +1,24 @@
-"""`tables.tf`: the tables with all that is set on them, and the keys that encrypt them.
+"""The tables of an environment, in `main.tf`: a call of the module for each, and the keys that encrypt them.
 
-Must hold: exactly the key attributes are defined; what is protected from deletion cannot be destroyed by Terraform
-either; a replica is as recoverable as its table, and has its tags. It is not protected from deletion: that is a setting
+Keys, indexes and attributes of a table are in its schema (../schemas), which the module reads; a call says what differs
+between environments. Must hold: what is protected from deletion cannot be destroyed by Terraform either; an apply
+changes nothing that Amazon scales (modules.py).
+A replica is as recoverable as its table, and has its tags. It is not protected from deletion: that is a setting
 of the replica's own, which the provider we print for (5.100) cannot say; see deploy/README.md.
-An apply changes nothing that Amazon scales. `ignore_changes` leaves the units of a table alone, but can ignore all that
-is said of indexes or nothing: their units are read from the table, if it exists, and stay what they are.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from tablewright.design.deployment import Deployment, NotDeployable, label
+from tablewright.design.deployment import Deployment, label
 from tablewright.design.environments import Provisioned
-from tablewright.design.table_spec import key_types, projection
-from tablewright.design.tables import Index, Table
-from tablewright.design.terraform.hcl import Block, Comment, Interpolated, Reference, block, policy, quoted
-from tablewright.design.terraform.versions import ACCOUNT, ACCOUNT_ID, has_key_schemas, provider
+from tablewright.design.schemas.paths import schema_path
+from tablewright.design.table_settings import capacity_of, stream_of
+from tablewright.design.tables import Table
+from tablewright.design.terraform.hcl import NULL, Block, Comment, Interpolated, Reference, block, policy
+from tablewright.design.terraform.versions import ACCOUNT, ACCOUNT_ID, provider
 from tablewright.design.vectors import VectorIndex
 
-REPLICATED = "NEW_AND_OLD_IMAGES"
 LASTING = block("lifecycle", {"prevent_destroy": True})
 
 
@@ -29,7 +29,7 @@ def tables(deployment: Deployment) -> list[Block | Comment]:
             found.append(Comment(table.about))
         found.append(_table(deployment, table))
         found += [_unsaid(deployment, index) for index in deployment.vectors(table)]
-    return [*_existing(deployment), *found, *_keys(deployment)]
+    return [*found, *_guard(deployment), *_keys(deployment)]
 
 
 def _unsaid(deployment: Deployment, index: VectorIndex) -> Comment:
@@ -42,193 +42,83 @@ def _unsaid(deployment: Deployment, index: VectorIndex) -> Comment:
 
 
 def address(table: Table | str) -> str:
-    """Where Terraform keeps a table."""
-    return f"aws_dynamodb_table.{label(table if isinstance(table, str) else table.name)}"
+    """Where Terraform has a table: the module's outputs are `name`, `arn` and `stream_arn`."""
+    return f"module.{label(table if isinstance(table, str) else table.name)}"
 
 
 def _table(deployment: Deployment, table: Table) -> Block:
-    environment, indexes = deployment.environment, deployment.indexes(table)
-    stream, units = _stream(deployment, table), capacity_of(deployment, table)
-    letters = key_types(table, indexes, deployment.shapes(table))
-    days = environment.pitr_days if _is_recovered(deployment, table) else None
-    kept = [*(_scaled(units) or ()), *_searched(deployment, table)] or None
-    stays = True if environment.deletion_protection else None
+    stream_of(deployment, table)  # refuses one that replicas cannot live by; the module sets it
+    schema = f'jsondecode(file("${{path.module}}/../../{schema_path(deployment, table)}"))'
     return block(
-        "resource",
-        "aws_dynamodb_table",
+        "module",
         label(table.name),
         {
+            "source": "../modules/dynamodb_table",
             "name": deployment.physical(table.name),
-            "billing_mode": "PROVISIONED" if units else "PAY_PER_REQUEST",
-            **_capacity(units),
-            "hash_key": table.pk,
-            "range_key": table.sk,
-            "stream_enabled": True if stream else None,
-            "stream_view_type": stream,
-            "deletion_protection_enabled": environment.deletion_protection,
+            "schema": Reference(schema),
+            "deletion_protection": Reference("var.deletion_protection"),
+            "pitr_days": Reference("var.pitr_days"),
+            "capacity": _capacity(capacity_of(deployment, table)),
+            "encryption": _encryption(deployment),
+            "replicas": _replicas(deployment) or None,
         },
-        *(block("attribute", {"name": name, "type": letter}) for name, letter in letters.items()),
-        *(_index(deployment, index) for index in indexes),
-        block("ttl", {"attribute_name": table.ttl, "enabled": True}) if table.ttl else None,
-        block("point_in_time_recovery", {"enabled": days is not None, "recovery_period_in_days": days}),
-        _encryption(deployment),
-        *(_replica(deployment, table, region) for region in environment.replicas),
-        block("lifecycle", {"prevent_destroy": stays, "ignore_changes": kept}) if stays or kept else None,
     )
 
 
-def _searched(deployment: Deployment, table: Table) -> list[Reference]:
-    """What a vector index adds to its table, and an apply must not take away: attributes that it is searched by."""
-    is_there = any(index.searched for index in deployment.vectors(table))
-    return [Reference("attribute")] if is_there else []
+def is_searched(deployment: Deployment, table: Table) -> bool:
+    """Whether a vector index adds attributes to its table, by which it is searched; an apply must leave them."""
+    return any(index.searched for index in deployment.vectors(table))
 
 
-def _is_recovered(deployment: Deployment, table: Table) -> bool:
-    return table in deployment.own and deployment.environment.pitr_days > 0
+def scaled(units: Provisioned | None) -> list[str]:
+    """Which units Amazon changes: reads, writes, both or none."""
+    bounds = {"read": units.max_read, "write": units.max_write} if units else {}
+    return [name for name, bound in bounds.items() if bound]
 
 
-def capacity_of(deployment: Deployment, table: Table) -> Provisioned | None:
-    """The units a table has; None if it is paid for as it is used, as those without entities always are."""
-    if any(auxiliary.table == table for auxiliary in deployment.auxiliary):
-        return None
-    found = deployment.environment.capacity_of(table.name)
-    if not isinstance(found, Provisioned):
-        return None
-    if deployment.vectors(table):
-        raise NotDeployable(
-            f"{deployment.title}.{table.name}",
-            "it has reserved units and vector indexes, which only a table on demand can have",
-            "write capacity=OnDemand()",
-        )
-    if deployment.environment.replicas:
-        # DynamoDB makes a replica only of a table whose writes are scaled already, or paid for by the request; the
-        # provider makes replicas with their table, before anything can scale it.
-        raise NotDeployable(
-            f"{deployment.title}.{table.name}",
-            "it has reserved units and replicas, which Terraform's provider cannot make together",
-            "write capacity=OnDemand(), or no replicas",
-        )
-    return found
-
-
-def _capacity(units: Provisioned | None) -> dict[str, Any]:
-    return {"read_capacity": units.read, "write_capacity": units.write} if units else {}
-
-
-def _scaled(units: Provisioned | None) -> list[Reference] | None:
-    """What autoscaling changes, and an apply must not change back."""
+def _capacity(units: Provisioned | None) -> dict[str, Any] | None:
+    """The units of a table and of each global index. Those that are `scaled` stay as they are if they are more."""
     if units is None:
         return None
-    bounds = {"read_capacity": units.max_read, "write_capacity": units.max_write}
-    return [Reference(name) for name, bound in bounds.items() if bound] or None
+    return {"read": units.read, "write": units.write, "scaled": scaled(units)}
 
 
-def _stream(deployment: Deployment, table: Table) -> str | None:
-    """The stream a table has; one with replicas has one of both images, whether anybody follows it or not."""
-    if not deployment.environment.replicas:
-        return table.stream
-    if table.stream not in (None, REPLICATED):
-        raise NotDeployable(
-            f"{deployment.title}.{table.name}",
-            f"its stream is {table.stream}, and replicas live by {REPLICATED}",
-            f'write stream="{REPLICATED}", or no replicas',
-        )
-    return REPLICATED
-
-
-# --- indexes ---
-
-
-def _index(deployment: Deployment, index: Index) -> Block:
-    kind, names = projection(index, deployment.shapes(index.table))
-    shown = {"projection_type": kind, "non_key_attributes": names or None}
-    if index.local:
-        return block("local_secondary_index", {"name": index.name, "range_key": index.sk[0], **shown})
-    units = _index_units(deployment, index)
-    if not has_key_schemas(deployment):
-        keys = {"hash_key": index.pk[0], "range_key": index.sk[0] if index.sk else None}
-        return block("global_secondary_index", {"name": index.name, **keys, **units, **shown})
-    parts = [(name, "HASH") for name in index.pk] + [(name, "RANGE") for name in index.sk]
-    schema = (block("key_schema", {"attribute_name": name, "key_type": part}) for name, part in parts)
-    warm = _warm_throughput(index)
-    return block("global_secondary_index", {"name": index.name, **units, **shown}, *schema, warm)
-
-
-def _index_units(deployment: Deployment, index: Index) -> dict[str, Any]:
-    """The units of an index: the design's, or as they were scaled to if that is more."""
-    units = capacity_of(deployment, index.table)
-    given = _capacity(units)
-    for scaled in _scaled(units) or ():
-        name, low = scaled.text, given[scaled.text]
-        given[name] = Reference(f"max(try({_existing_index(index)}.{name}, {low}), {low})")
-    return given
-
-
-def _warm_throughput(index: Index) -> Block:
-    """What the index is prepared for. Amazon raises it, and a provider from 6.13 on would plan to lower it again."""
-    found = Reference(f"try({_existing_index(index)}.warm_throughput, [])")
-    members = ("read_units_per_second", "write_units_per_second")
-    content = block("content", {name: Reference(f"warm_throughput.value.{name}") for name in members})
-    return block("dynamic", "warm_throughput", {"for_each": found}, content)
-
-
-def _existing_index(index: Index) -> str:
-    return f"local.{label(index.table.name)}_indexes[{quoted(index.name)}]"
-
-
-def _existing(deployment: Deployment) -> Iterator[Block | Comment]:
-    """What is read of the tables before they are changed: the indexes of those whose indexes Amazon scales."""
-    read = [table for table in deployment.tables if _is_scaled(deployment, table)]
-    if not read:
-        return
-    yield Comment("The indexes as they are now: an apply does not undo how they were scaled.")
-    yield block("data", "aws_dynamodb_tables", "existing")
-    found = {}
-    for table in read:
-        name, title = label(table.name), deployment.physical(table.name)
-        # In an account without tables the list is null.
-        is_there = f"try(contains(data.aws_dynamodb_tables.existing.names, {quoted(title)}), false)"
-        exists = Reference(f"{is_there} ? 1 : 0")
-        yield block("data", "aws_dynamodb_table", name, {"count": exists, "name": title})
-        indexes = f"flatten(data.aws_dynamodb_table.{name}[*].global_secondary_index)"
-        found[f"{name}_indexes"] = Reference(f"{{ for index in {indexes} : index.name => index }}")
-    yield block("locals", found)
-
-
-def _is_scaled(deployment: Deployment, table: Table) -> bool:
-    """Whether Amazon changes something that Terraform knows of an index of the table."""
-    has_indexes = any(not index.local for index in deployment.indexes(table))
-    return has_indexes and (
-        _scaled(capacity_of(deployment, table)) is not None or has_key_schemas(deployment)
-    )
-
-
-def _replica(deployment: Deployment, table: Table, region: str) -> Block:
+def _replicas(deployment: Deployment) -> dict[str, Any]:
+    """The key of each replica by its region; null for the key that Amazon has."""
     is_own = deployment.environment.encryption == "customer"
-    return block(
-        "replica",
-        {
-            "region_name": region,
-            "kms_key_arn": Reference(f"{key_address(deployment, region)}.arn") if is_own else None,
-            "point_in_time_recovery": _is_recovered(deployment, table),
-            "propagate_tags": True,
-        },
-    )
+    return {
+        region: Reference(f"{key_address(deployment, region)}.arn") if is_own else NULL
+        for region in deployment.environment.replicas
+    }
+
+
+def _guard(deployment: Deployment) -> Iterator[Block | Comment]:
+    """What stops a plan that would destroy something protected. `prevent_destroy` has to be a literal, so a module
+    cannot have it for one environment and not for another: it is set on a value that is replaced with its table."""
+    if not deployment.environment.deletion_protection:
+        return
+    lasting = {label(table.name): Reference(f"{address(table)}.id") for table in deployment.tables}
+    if deployment.environment.backups is not None:
+        lasting["backup"] = Reference("module.backup.vault_arn")
+        if deployment.environment.backups.copy_to:
+            lasting["backup_copy"] = Reference("module.backup.copy_vault_arn")
+    yield Comment("A plan that would destroy or replace one of these is refused.")
+    said = {"for_each": lasting, "triggers_replace": Reference("each.value")}
+    yield block("resource", "terraform_data", "protected", said, LASTING)
 
 
 # --- encryption ---
 
 
-def _encryption(deployment: Deployment) -> Block | None:
+def _encryption(deployment: Deployment) -> dict[str, Any] | None:
     """Every table is encrypted; by default with a key that Amazon owns, of which nothing is to be said."""
     match deployment.environment.encryption:
         case "owned":
             return None
         case "managed":
-            return block("server_side_encryption", {"enabled": True})
+            return {"kms_key_arn": NULL}
         case "customer":
-            arn = Reference(f"{key_address(deployment, deployment.environment.region)}.arn")
-            return block("server_side_encryption", {"enabled": True, "kms_key_arn": arn})
+            return {"kms_key_arn": Reference(f"{key_address(deployment, deployment.environment.region)}.arn")}
 
 
 def key_address(deployment: Deployment, region: str) -> str:

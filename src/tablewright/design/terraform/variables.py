@@ -1,4 +1,8 @@
-"""`variables.tf`: what a design cannot know: the network it is reached from, who takes roles on, whom to tell."""
+"""`variables.tf` and `ENVIRONMENT.tfvars`: the settings of an environment, and what a design cannot know: the network
+it is reached from, who takes roles on, whom to tell.
+
+Settings have no default: they are those of the .tfvars file. What a design cannot know has one.
+"""
 
 from typing import Any
 
@@ -43,7 +47,64 @@ _VARIABLES: tuple[tuple[str, str, Any, str], ...] = (
 )  # fmt: skip
 
 
+# Of a setting: type and description.
+_SETTINGS = {
+    "region": ("string", "The region of the tables."),
+    "account": ("string", "The account; nothing is changed in another."),
+    "tags": ("map(string)", "The tags of everything that is made."),
+    "deletion_protection": ("bool", "Whether DynamoDB refuses to delete the tables."),
+    "pitr_days": ("number", "To how many days ago a table can be restored; 0: no recovery."),
+    "backup_schedule": ("string", "When backups are made: a cron expression, in UTC."),
+    "backup_keep_days": ("number", "For how many days a backup is kept."),
+    "budget_limit": ("number", "What a month may cost, in US dollars."),
+    "budget_alert_at": ("number", "From which amount of it a notification is sent."),
+}
+
+
+def settings(deployment: Deployment) -> dict[str, Any]:
+    """What is in the .tfvars file of an environment."""
+    said = deployment.environment
+    backups, budget = said.backups, said.budget
+    found = {
+        "region": said.region,
+        "account": said.account or None,
+        "tags": said.tags or None,
+        "deletion_protection": said.deletion_protection,
+        "pitr_days": said.pitr_days,
+        "backup_schedule": backups.schedule if backups else None,
+        "backup_keep_days": backups.keep_days if backups else None,
+        "budget_limit": budget.limit if budget else None,
+        "budget_alert_at": budget.alert_at if budget else None,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def variables(deployment: Deployment) -> list[Block]:
+    return [*_settings(deployment), *_unknown(deployment)]
+
+
+def _settings(deployment: Deployment) -> list[Block]:
+    return [
+        block(
+            "variable",
+            name,
+            {"description": _SETTINGS[name][1], "type": Reference(_SETTINGS[name][0])},
+            _only_region(deployment) if name == "region" else None,
+        )
+        for name in settings(deployment)
+    ]
+
+
+def _only_region(deployment: Deployment) -> Block:
+    """Policies, replicas and copies name regions too: the tree of another region is another tree."""
+    region = deployment.environment.region
+    message = f"The policies here are for {region}: change the region in the design, and print the repository again."
+    return block(
+        "validation", {"condition": Reference(f'var.region == "{region}"'), "error_message": message}
+    )
+
+
+def _unknown(deployment: Deployment) -> list[Block]:
     return [
         block(
             "variable",

@@ -1,4 +1,4 @@
-"""`terraform.tf`: what Terraform needs, and where things are made: the region, and others for copies and replicas."""
+"""How `main.tf` begins: what Terraform needs, and where things are made: here, elsewhere for copies and replicas."""
 
 from tablewright.design.deployment import Deployment, label
 from tablewright.design.terraform.hcl import Block, Reference, block
@@ -15,17 +15,22 @@ def provider(deployment: Deployment, region: str) -> Reference | None:
 
 def versions(deployment: Deployment) -> list[Block]:
     environment = deployment.environment
-    aws = {"source": "hashicorp/aws", "version": _provider_versions(deployment)}
     # Elsewhere are the copies of backups, and the keys of replicas.
     copied = [environment.backups.copy_to] if environment.backups and environment.backups.copy_to else []
     others = [*copied, *(environment.replicas if environment.encryption == "customer" else ())]
     aliases = {region: label(region) for region in others if region != environment.region}
     return [
-        block("terraform", {"required_version": ">= 1.5"}, block("required_providers", {"aws": aws})),
+        block("terraform", {"required_version": ">= 1.5"}, required(deployment)),
         _provider(deployment, environment.region, None),
         *(_provider(deployment, region, alias) for region, alias in aliases.items()),
         block("data", "aws_caller_identity", "current"),
     ]
+
+
+def required(deployment: Deployment) -> Block:
+    """The provider, in the versions that understand what is printed and change nothing that Amazon scales."""
+    aws = {"source": "hashicorp/aws", "version": _provider_versions(deployment)}
+    return block("required_providers", {"aws": aws})
 
 
 def has_key_schemas(deployment: Deployment) -> bool:
@@ -48,6 +53,7 @@ def _provider_versions(deployment: Deployment) -> str:
 
 def _provider(deployment: Deployment, region: str, alias: str | None) -> Block:
     environment = deployment.environment
-    accounts = [environment.account] if environment.account else None
-    tags = block("default_tags", {"tags": environment.tags}) if environment.tags else None
-    return block("provider", "aws", {"alias": alias, "region": region, "allowed_account_ids": accounts}, tags)
+    where = Reference("var.region") if alias is None else region
+    accounts = [Reference("var.account")] if environment.account else None
+    tags = block("default_tags", {"tags": Reference("var.tags")}) if environment.tags else None
+    return block("provider", "aws", {"alias": alias, "region": where, "allowed_account_ids": accounts}, tags)

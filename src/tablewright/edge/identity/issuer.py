@@ -34,6 +34,7 @@ from jwt.algorithms import AllowedPrivateKeys, ECAlgorithm, OKPAlgorithm, RSAAlg
 from tablewright.edge.etags import public_cache
 from tablewright.edge.identity.keys import PublicKey, find_key, read_jwks
 from tablewright.edge.identity.verifier import LEEWAY, Verifier, audience_names
+from tablewright.edge.routes import Router
 from tablewright.world import World
 
 LONGEST = timedelta(days=1)
@@ -189,7 +190,7 @@ class Issuer:
 
     def router(self) -> APIRouter:
         """Routes with the public keys. Mount it so that `url` + `/.well-known/...` reaches it."""
-        router = APIRouter(prefix="/.well-known", include_in_schema=False)
+        router = Router(prefix="/.well-known", include_in_schema=False)
 
         @router.get("/openid-configuration")
         def configuration(response: Response) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from tablewright.engine.errors import (
     invalid_parameter,
     resource_not_found,
 )
-from tablewright.engine.keys import possible_key
 from tablewright.engine.limits import HASH_KEY_BYTES, PLACEHOLDER_BYTES, PLACEHOLDERS_BYTES, RANGE_KEY_BYTES
 from tablewright.engine.vectors.entries import refuse_bad_vectors
 from tablewright.expressions import (
@@ -32,7 +31,7 @@ from tablewright.expressions import (
     filter_conditions,
     projection,
 )
-from tablewright.values import BadValue, Item, Value, admit, admit_item, size_of
+from tablewright.values import BadValue, Item, Value, WrongJson, admit, admit_item, size_of
 from tablewright.values.codec import name_size
 
 _PLACEHOLDER_KEYS = {
@@ -146,22 +145,30 @@ def _check_names(names: Mapping[str, str]) -> None:
         raise invalid("ExpressionAttributeNames exceeds max size")
 
 
-def _admit_values(values: Mapping[str, Value]) -> dict[str, Value]:
+def _admit_values(values: Item) -> Item:
     if not values:
         raise invalid("ExpressionAttributeValues must not be empty")
-    admitted = {}
-    total = 0
-    for key, value in values.items():
-        _check_placeholder("ExpressionAttributeValues", key)
-        try:
-            admitted[key], size = admit(value)
-        except BadValue as bad:
-            wrapped = f"ExpressionAttributeValues contains invalid value: {bad} for key {key}"
-            raise Reworded(wrapped, bad.current) from None
-        total += len(key) + size
+    try:
+        for key in values:
+            _check_placeholder("ExpressionAttributeValues", key)
+        admitted, total = admit_item(values)
+    except (BadValue, WrongJson, ServiceError):
+        _refuse_first_value(values)
+        raise
     if total > PLACEHOLDERS_BYTES:
         raise invalid("ExpressionAttributeValues exceeds max size")
     return admitted
+
+
+def _refuse_first_value(values: Item) -> None:
+    """Refuse values of which at least one is not valid, with the error of the first."""
+    for key, value in values.items():
+        _check_placeholder("ExpressionAttributeValues", key)
+        try:
+            admit(value)
+        except BadValue as bad:
+            wrapped = f"ExpressionAttributeValues contains invalid value: {bad} for key {key}"
+            raise Reworded(wrapped, bad.current) from None
 
 
 # A program has few placeholders and sends them with every request, so the check is cached.
@@ -229,17 +236,17 @@ def read_paths(request: Request, given: Placeholders) -> tuple[Path, ...] | None
     return tuple((name,) for name in names)
 
 
+# The beginning of a path that goes into an attribute.
+_NESTED = re.compile(r"([#\w]+)\s*[.\[]")
 _EXPRESSIONS = ("ConditionExpression", "UpdateExpression", "FilterExpression", "ProjectionExpression")
 
 
 def refuse_nested_keys(table: Table, request: Request, paths: Callable[[], Iterable[Path]]) -> None:
     """A key attribute is a text, a number or a binary: no path of an expression can go into it."""
-    # Most expressions have no nested path at all, and then there is nothing to check.
-    for member in _EXPRESSIONS:
-        text = request.get(member)
-        if text is not None and ("." in text or "[" in text):
-            break
-    else:
+    # Most expressions have no path that goes into a key, and then there is nothing to check.
+    aliases = request.get("ExpressionAttributeNames") or {}
+    texts = (text for member in _EXPRESSIONS if (text := request.get(member)) is not None)
+    if not any(aliases.get(name, name) in table.types for text in texts for name in _NESTED.findall(text)):
         return
     for path in paths():
         name = path[0]
@@ -263,7 +270,7 @@ def key_bytes(table: Table, key: Item) -> bytes:
     names = table.schema.names
     if len(key) != len(names):
         raise ItemMistake(NO_MATCH)
-    place = possible_key(table, key)
+    place = table.encode_key(key)
     if place is not None:
         return place
     for name in names:
@@ -274,7 +281,7 @@ def key_bytes(table: Table, key: Item) -> bytes:
 
 def put_key_bytes(table: Table, item: Item) -> bytes:
     """The key bytes of a whole item; it must have the key attributes."""
-    place = possible_key(table, item)
+    place = table.encode_key(item)
     if place is not None:
         return place
     for name in table.schema.names:

@@ -19,13 +19,12 @@ from tablewright.engine.errors import invalid
 from tablewright.engine.keys import after, partition_bytes
 from tablewright.engine.limits import SEARCH_BYTES, SEARCH_RESULTS, VECTOR_DIMENSIONS, VECTOR_REQUEST_BYTES
 from tablewright.engine.metrics.names import VECTOR_SEARCH_BYTES
-from tablewright.engine.read_budget import ROW_COST
 from tablewright.engine.transaction import ReadTransaction
 from tablewright.engine.vectors import store
 from tablewright.engine.vectors.definition import VectorIndex
 from tablewright.engine.vectors.entries import projected
 from tablewright.engine.vectors.scores import NotAVector, as_list, pack
-from tablewright.engine.vectors.search import STEP, Found, nearest
+from tablewright.engine.vectors.search import Found, nearest
 from tablewright.expressions import Condition, Path, condition, project
 from tablewright.expressions.nodes import And, Compare
 from tablewright.values import Item, Value, item_size, key_part
@@ -170,16 +169,13 @@ def _nearest(
         if partition is not None and partition[0] != base:
             return [], 0  # no item is in two partitions
         partition = base, after(base)
-    rows = store.walk(txn.rows, table.number, index.number, partition, filters)
 
-    def spend(size: int) -> None:
+    def spend(cost: int) -> None:
         if txn.effort is not None:
-            txn.effort.spend(size + STEP * ROW_COST)
+            txn.effort.spend(cost)
 
-    try:
+    with store.walk(txn.rows, table.number, index.number, partition, filters) as rows:
         return nearest(index.distance, wanted, top, rows, spend)
-    finally:
-        rows.close()
 
 
 def _item(

@@ -34,7 +34,7 @@ from tablewright.engine.mutations import (
 from tablewright.engine.throughput.token_buckets import Throttled
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.expressions import BadExpression
-from tablewright.values import admit, item_size
+from tablewright.values import admit_item, item_size
 
 GET = Struct(
     "Get",
@@ -218,8 +218,9 @@ def _refuse_oversize(writes: Sequence[Mutation], actions: Sequence[tuple[str, Re
     size = 0
     for write, (_, action) in zip(writes, actions, strict=True):
         size += write.transform(None, 0)[1] if write.is_put else item_size(write.attributes)
-        for name, value in (action.get("ExpressionAttributeValues") or {}).items():
-            size += len(name) + admit(value)[1]
+        values = action.get("ExpressionAttributeValues")
+        if values:
+            size += admit_item(values)[1]
     if size > TRANSACTION_BYTES:
         raise invalid(f"Transaction payload size cannot exceed 4MB. Payload Size: {size}")
 

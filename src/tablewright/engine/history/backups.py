@@ -39,10 +39,11 @@ def back_up(txn: WriteTransaction, table: Table, name: str, kind: str = USER) ->
     items, size = txn.rows.counts(rows_name(table.number))
     snapshot = begin_snapshot(txn, table.number, BACKUP)
     suffix = "0" * 8 if kind == SYSTEM else txn.world.new_id()[:8]
-    at = txn.position.at // 1000
-    # Two backups made at the same time must not have the same name.
-    while store.backup(txn.rows, arn := f"{table.arn}/backup/{at:014d}-{suffix}") is not None:
-        at += 1
+    # Lists are in the order of ARNs, so backups made in one millisecond get one each.
+    prefix = f"{table.arn}/backup/"
+    last = store.last_backup(txn.rows, prefix)
+    after = int(last.arn.removeprefix(prefix).partition("-")[0]) + 1 if last else 0
+    arn = f"{prefix}{max(txn.position.at // 1000, after):014d}-{suffix}"
     expires = txn.position.at + RECOVERY_DAYS * DAY if kind == SYSTEM else None
     made = Backup(
         arn, snapshot, name, kind, txn.position.at, expires, size, items, _definition(table), "MAKING"

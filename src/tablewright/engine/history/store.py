@@ -264,6 +264,12 @@ def backup(rows: RowReader, arn: str) -> Backup | None:
     return rows.first(Backup, f"{_BACKUPS} WHERE b.arn = ?", arn)
 
 
+def last_backup(rows: RowReader, prefix: str) -> Backup | None:
+    """The newest backup whose ARN has this prefix."""
+    between = "WHERE b.arn > ?1 AND b.arn < ?1 || ':' ORDER BY b.arn DESC LIMIT 1"
+    return rows.first(Backup, f"{_BACKUPS} {between}", prefix)
+
+
 def add_backup(writes: RowWriter, made: Backup) -> None:
     columns = "arn, snapshot, name, type, at, expires, bytes, items, source"
     writes.execute(f"INSERT INTO backups({columns}) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", made[:-1])

@@ -11,7 +11,7 @@ from functools import cache, partial
 from heapq import nsmallest
 from importlib import import_module
 from itertools import islice
-from math import fsum, isfinite, sqrt
+from math import sqrt
 from operator import attrgetter, mul
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,11 +20,12 @@ from tablewright.values.float32 import MOST
 
 # A row of the index: key, row number, size, square of the length, checksum, vector.
 IndexRow: TypeAlias = tuple[bytes, int, int, float, int, bytes]
-# Dot products of the searched vector with these, and the largest possible error of each, relative to the lengths.
-Dots: TypeAlias = tuple[Sequence[float], float]
-Multiply: TypeAlias = Callable[[bytes, Sequence[bytes]], Dots]
+# The least and the greatest rank of each row, from the distance function, the searched vector and its length squared.
+Intervals: TypeAlias = Callable[[str, bytes, float, Sequence[IndexRow]], tuple[list[float], list[float]]]
 
 STEP = 256
+# What a row costs beside its bytes (read_budget.py): less than an item, which is parsed.
+ROW_COST = 128
 # Rounding a score to 32 bits may make two equal that differ by this, relative to them.
 _ROUNDING = 2.0**-21
 # The distance of two 32-bit floats near zero.
@@ -56,15 +57,22 @@ class Found(NamedTuple):
 def nearest(
     distance: str, wanted: bytes, top: int, rows: Iterator[IndexRow], spend: Callable[[int], None]
 ) -> tuple[list[Found], int]:
-    """The best rows, best first, and the sum of the sizes of all rows; `spend` gets the bytes of each step."""
+    """The best rows, best first, and the sum of the sizes of all rows; `spend` gets the cost of each step."""
     examined = 0
     length = squared(wanted)
     matches: list[Match] = []
     edge = float("inf")
     while step := list(islice(rows, STEP)):
         examined += sum([row[2] for row in step])
-        spend(sum([len(row[5]) for row in step]))
-        matches += _matches(distance, wanted, length, step, edge)
+        spend(len(step) * (len(wanted) + ROW_COST))
+        least, most = intervals()(distance, wanted, length, step)
+        if len(step) > top:
+            edge = min(edge, sorted(most)[top - 1])
+        matches += [
+            Match(low, high, key, row, square, checksum, vector)
+            for low, high, (key, row, _, square, checksum, vector) in zip(least, most, step, strict=True)
+            if low <= edge
+        ]
         if len(matches) > 2 * top + STEP:
             matches, edge = _best(matches, top)
     return _ranked(distance, wanted, length, _best(matches, top)[0])[:top], examined
@@ -92,23 +100,29 @@ def _ranked(distance: str, wanted: bytes, length: float, matches: Sequence[Match
 # --- intervals ---
 
 
-def _matches(
-    distance: str, wanted: bytes, length: float, rows: Sequence[IndexRow], edge: float
-) -> list[Match]:
-    """The rows whose rank may be `edge` or less."""
-    vectors = [row[5] for row in rows]
-    dots, error = multiply()(wanted, vectors)
-    vanished = len(wanted) * _VANISHING if error > 1e-9 else 0.0
-    found = []
-    for (key, row, _, square, checksum, vector), dot in zip(rows, dots, strict=True):
-        if not isfinite(dot):  # too large for 32 bits
-            dot, wrong = _dot(wanted, vector), _plain_error(wanted) * sqrt(length * square)
-        else:
-            wrong = error * sqrt(length * square) + vanished
-        rank, doubt = _rank(distance, dot, wrong, length, square)
-        if rank - doubt <= edge:
-            found.append(Match(rank - doubt, rank + doubt, key, row, square, checksum, vector))
-    return found
+@cache
+def intervals() -> Intervals:
+    # Imported when it is needed: it takes longer to load than the rest of the engine.
+    try:
+        numpy = import_module("numpy")
+    except ModuleNotFoundError:  # it is optional: tablewright[vectors]
+        return plain_intervals
+    return partial(numpy_intervals, numpy)
+
+
+def plain_intervals(
+    distance: str, wanted: bytes, length: float, rows: Sequence[IndexRow]
+) -> tuple[list[float], list[float]]:
+    form = layout(len(wanted) // 4)
+    numbers = form.unpack(wanted)
+    error = (len(numbers) + 4) * 2.0**-53 * 1.01
+    least, most = [], []
+    for _, _, _, square, _, vector in rows:
+        dot = sum(map(mul, numbers, form.unpack(vector)))
+        rank, doubt = _rank(distance, dot, error * sqrt(length * square), length, square)
+        least.append(rank - doubt)
+        most.append(rank + doubt)
+    return least, most
 
 
 def _rank(distance: str, dot: float, wrong: float, length: float, square: float) -> tuple[float, float]:
@@ -126,34 +140,29 @@ def _rank(distance: str, dot: float, wrong: float, length: float, square: float)
     return -dot / sqrt(squares), wrong / sqrt(squares) + _ROUNDING
 
 
-@cache
-def multiply() -> Multiply:
-    # Imported when it is needed: it takes longer to load than the rest of the engine.
-    try:
-        numpy = import_module("numpy")
-    except ModuleNotFoundError:  # it is optional: tablewright[vectors]
-        return multiply_plainly
-    return partial(multiply_with_numpy, numpy)
-
-
-def multiply_plainly(wanted: bytes, vectors: Sequence[bytes]) -> Dots:
-    form = layout(len(wanted) // 4)
-    numbers = form.unpack(wanted)
-    return [sum(map(mul, numbers, form.unpack(vector))) for vector in vectors], _plain_error(wanted)
-
-
-def multiply_with_numpy(numpy: Any, wanted: bytes, vectors: Sequence[bytes]) -> Dots:
+def numpy_intervals(
+    numpy: Any, distance: str, wanted: bytes, length: float, rows: Sequence[IndexRow]
+) -> tuple[list[float], list[float]]:
+    """The same for all rows at once; the dot products are sums of 32-bit floats."""
     dimensions = len(wanted) // 4
-    matrix: Any = numpy.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), dimensions)
+    joined = b"".join([row[5] for row in rows])
+    matrix = numpy.frombuffer(joined, dtype="<f4").reshape(len(rows), dimensions)
     with numpy.errstate(all="ignore"):
-        dots = matrix @ numpy.frombuffer(wanted, dtype="<f4")
-    # The usual bound for a sum of so many products in 32 bits, in any order.
-    return dots.tolist(), (dimensions + 4) * 2.0**-24 * 1.01
-
-
-def _dot(wanted: bytes, vector: bytes) -> float:
-    return fsum(map(mul, unpack(wanted), unpack(vector)))
-
-
-def _plain_error(wanted: bytes) -> float:
-    return (len(wanted) // 4 + 4) * 2.0**-53 * 1.01
+        dots = (matrix @ numpy.frombuffer(wanted, dtype="<f4")).astype("f8")
+        if not numpy.isfinite(dots).all():  # too large for 32 bits
+            return plain_intervals(distance, wanted, length, rows)
+        square = numpy.array([row[3] for row in rows])
+        root = numpy.sqrt(length * square)
+        # The usual bound for a sum of so many products in 32 bits, in any order.
+        wrong = (dimensions + 4) * 2.0**-24 * 1.01 * root + 4 * dimensions * _VANISHING
+        if distance == "DOT_PRODUCT":
+            rank = -numpy.clip(dots, -MOST, MOST)
+            doubt = wrong + abs(rank) * _ROUNDING + _LEAST
+        elif distance == "EUCLIDEAN":
+            rank = numpy.clip(length + square - 2.0 * dots, 0.0, MOST * MOST)
+            rounding = rank * _ROUNDING + 4.0 * _LEAST * numpy.sqrt(rank) + _LEAST * _LEAST
+            doubt = 2.0 * wrong + (length + square) * 1e-15 + rounding
+        else:
+            rank = numpy.where(root == 0.0, 0.0, -dots / root)  # of a zero vector: a right angle
+            doubt = numpy.where(root == 0.0, 0.0, wrong / root) + _ROUNDING
+    return (rank - doubt).tolist(), (rank + doubt).tolist()

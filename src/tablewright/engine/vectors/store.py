@@ -5,7 +5,8 @@ inline filter, the square of the vector's length, the vector's checksum, and the
 of bytes of x86 and ARM.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -50,13 +51,14 @@ def find(rows: RowReader, table: int, index: int, key: bytes, filters: int) -> t
     return None
 
 
+@contextmanager
 def walk(
     rows: RowReader,
     table: int,
     index: int,
     partition: tuple[bytes, bytes] | None,
     equal: Sequence[tuple[int, bytes]],
-) -> Generator[tuple[bytes, int, int, float, int, bytes], None, None]:
+) -> Iterator[Iterator[tuple[bytes, int, int, float, int, bytes]]]:
     """Rows of a partition (None: of all) with these values of filters: key, row number, size, square, sum, vector."""
     tests = ["k >= ? AND k < ?"] if partition is not None else []
     tests += [f"f{number} = ?" for number, _ in equal]
@@ -66,7 +68,7 @@ def walk(
         f"SELECT k, id, size, squared, sum, v FROM {index_name(table, index)}{where}", values
     )
     try:
-        yield from cursor
+        yield cursor
     finally:
         # A statement that is left half read keeps its snapshot open, and its table from being dropped.
         cursor.close(True)

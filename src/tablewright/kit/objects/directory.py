@@ -49,6 +49,17 @@ class Directory:
     def put(self, name: str, content: bytes) -> None:
         self.write(name, [content])
 
+    def put_new(self, name: str, content: bytes) -> bool:
+        steps, draft = checked(name).split("/"), self._world.new_id()
+        try:
+            with self._tree.folder([DRAFTS], make=True) as folder, _closed(new_file(draft, folder)) as file:
+                write_all(file, content)
+                _seal(file, sha256(content).hexdigest(), self._world.now())
+            return self._tree.move([DRAFTS, draft], steps, replace=False)
+        except BaseException:
+            self._tree.remove([DRAFTS, draft])
+            raise
+
     def get(self, name: str) -> bytes | None:
         try:
             with self.read(name) as stream:

@@ -14,6 +14,12 @@ class InMemory:
     def put(self, name: str, content: bytes) -> None:
         self._contents[checked(name)] = content
 
+    def put_new(self, name: str, content: bytes) -> bool:
+        if checked(name) in self._contents:
+            return False
+        self.put(name, content)
+        return True
+
     def get(self, name: str) -> bytes | None:
         return self._contents.get(checked(name))
 

@@ -52,6 +52,8 @@ COLD = "GLACIER"
 _COPY_BYTES = 4 * 1024**3
 _A_SECOND = timedelta(seconds=1)
 _ABSENT = frozenset(("S3NoSuchKey", "S3404", "S3NotFound"))
+# An object has the name, or another request is giving it one at this moment.
+_TAKEN = frozenset(("S3PreconditionFailed", "S3ConditionalRequestConflict"))
 _NO_UPLOAD = "S3NoSuchUpload"
 _UPLOAD_KEY = re.compile(r"\.uploads/([^/]+)/(.+)")
 
@@ -67,6 +69,16 @@ class S3Objects:
 
     def put(self, name: str, content: bytes) -> None:
         self.write(name, [content])
+
+    def put_new(self, name: str, content: bytes) -> bool:
+        options = {**self._at(checked(name)), "IfNoneMatch": "*"}
+        try:
+            self._put(content, options, {"sha256": new_sha256(content).hexdigest()})
+        except BucketUnusable as refused:
+            if refused.code not in _TAKEN:
+                raise
+            return False
+        return True
 
     def get(self, name: str) -> bytes | None:
         try:

@@ -190,6 +190,10 @@ class Objects(Protocol):
         """Store an object, replacing one of that name; NameUnusable if the name is not valid."""
         ...
 
+    def put_new(self, name: str, content: bytes) -> bool:
+        """Store an object unless there is one of that name; False if there is. Of several at once one stores."""
+        ...
+
     def get(self, name: str) -> bytes | None:
         """The object; None if there is none."""
         ...

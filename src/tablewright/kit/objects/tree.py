@@ -58,16 +58,19 @@ class Tree:
             raise IsADirectoryError(errno.EISDIR, "not a regular file")
         return number
 
-    def move(self, source: Sequence[str], target: Sequence[str]) -> None:
-        """Give a file its final name, replacing a file of that name."""
+    def move(self, source: Sequence[str], target: Sequence[str], *, replace: bool = True) -> bool:
+        """Give a file its final name, replacing a file of that name; without `replace`, False if there is one.
+
+        The file has its first name no more, in either case.
+        """
         for _ in range(_TRIES):
             try:
                 with self.folder(source[:-1]) as old:
                     os.stat(source[-1], dir_fd=old, follow_symlinks=False)
                     with self.folder(target[:-1], make=True) as new:
-                        os.replace(source[-1], target[-1], src_dir_fd=old, dst_dir_fd=new)
+                        is_placed = _rename(source[-1], target[-1], old, new, replace)
                         os.fsync(new)
-                        return
+                        return is_placed
             except FileNotFoundError:
                 if not self.exists(source):
                     raise
@@ -152,6 +155,20 @@ def file_chunks(number: int, start: int, end: int) -> Iterator[bytes]:
             raise OSError(errno.EIO, "a file became shorter while it was read")
         yield chunk
         start += len(chunk)
+
+
+def _rename(source: str, target: str, old: int, new: int, replace: bool) -> bool:
+    """Rename a file from one folder to another; without `replace` a file that has the name keeps it, and False."""
+    if replace:
+        os.replace(source, target, src_dir_fd=old, dst_dir_fd=new)
+        return True
+    try:
+        os.link(source, target, src_dir_fd=old, dst_dir_fd=new)
+        is_placed = True
+    except FileExistsError:
+        is_placed = False
+    os.unlink(source, dir_fd=old)
+    return is_placed
 
 
 def _made(step: str, folder: int) -> int:

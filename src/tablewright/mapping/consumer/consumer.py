@@ -96,7 +96,9 @@ class Consumer:
         self._stream = shapes[0].table.stream if shapes else None
         self._poll = poll
         self._leased: dict[str, LeasedShard] = {}
-        self._planned: datetime | None = None
+        # Where reading a shard ended, by its checkpoint: behind pages that were empty, which no checkpoint can say.
+        self._places: dict[str, tuple[str | None, str | None]] = {}
+        self._next_plan: datetime | None = None
 
     def create_tables(self) -> None:
         """Make the table that consumers share, and switch the stream on where the design asks for one.
@@ -119,17 +121,22 @@ class Consumer:
         leasing.discover(self._worker, skip_to_horizon=self._settings.skips_lost)
 
     def run_once(self) -> Progress:
-        """Handle what there is, until every shard this worker can have has been read to its end once."""
+        """Handle what there is: every shard this worker can have, to its end or to a change made after the beginning.
+
+        Writers that never pause would leave no end to reach.
+        """
         done, never, caught_up = Progress(), Event(), set[str]()
+        began = self._worker.now()
         try:
             while True:
                 done += self._plan_when_due()
                 waiting = [leased for shard, leased in self._leased.items() if shard not in caught_up]
-                if not waiting and self._planned is not None:
+                if not waiting and self._next_plan is not None:
                     return done
                 for leased in waiting:
                     done += self._turn(leased, never)
-                    if leased.is_caught_up:
+                    changed = leased.lease.changed
+                    if leased.is_caught_up or (changed is not None and changed > began):
                         caught_up.add(leased.lease.shard)
         finally:
             self._give_back_all()
@@ -143,7 +150,7 @@ class Consumer:
                     if not stop.is_set():
                         done += self._turn(leased, stop)
                 if not done.read and not done.shards_ended and not done.replayed:
-                    stop.wait(self._poll)
+                    stop.wait(self._pause())
         finally:
             self._give_back_all()
 
@@ -214,22 +221,30 @@ class Consumer:
         until = self._worker.now() + self._worker.term / 3
         handled = dead_letters.replay_requested(self._worker, self._settings.try_handle, until)
         if handled and self._worker.now() >= until:
-            self._planned = None
+            self._next_plan = None
         return handled
 
     # --- parts: leases ---
 
     def _plan_when_due(self) -> Progress:
-        """See which shards there are and who has them, every third of a lease and whenever one of ours is over."""
+        """See which shards there are and who has them: every third of a lease, and when any of them is over."""
         now = self._worker.now()
-        if self._planned is not None and now - self._planned < self._worker.term / 3:
+        if self._next_plan is not None and now < self._next_plan:
             return Progress()
         found = leasing.discover(self._worker, skip_to_horizon=self._settings.skips_lost)
-        self._planned = now
+        # What a dead worker had is taken up as soon as its lease is over, not up to a third of one later.
+        expiry = leasing.next_expiry(found.leases, self._worker)
+        self._next_plan = min(expiry, now + self._worker.term / 3) if expiry else now + self._worker.term / 3
         self._share(leasing.readable(found.leases), len(leasing.live_workers(found.leases, self._worker)))
         for shard, leased in self._leased.items():
             leased.is_closing = shard in found.closing
         return Progress(lost_since=found.lost_since, replayed=self._replay_asked())
+
+    def _pause(self) -> float:
+        """How long to wait where nothing came: until the next poll or the next plan."""
+        if self._next_plan is None:
+            return 0.0
+        return min(self._poll, max((self._next_plan - self._worker.now()).total_seconds(), 0.0))
 
     def _share(self, ready: Sequence[Lease], workers: int) -> None:
         """Take what is free, up to a fair share; ask for one if others have more than theirs."""
@@ -246,6 +261,8 @@ class Consumer:
             return
         # The held keys are read after the lease: from now on no other worker can park records of this shard.
         leased = LeasedShard(self._settings, taken, dead_letters.held_keys(self._worker))
+        checkpoint, iterator = self._places.pop(lease.shard, (None, None))
+        leased.iterator = iterator if checkpoint == taken.checkpoint else None
         # A worker that did not release it may have died of a record of the page after the checkpoint.
         leased.watched = self._settings.batch if lease.owner is not None else 0
         self._leased[lease.shard] = leased
@@ -254,14 +271,16 @@ class Consumer:
         done = read_pages(leased, stop)
         if leased.is_over:
             del self._leased[leased.lease.shard]
-            self._planned = None
+            self._next_plan = None
             if leased.lease.owner is not None:
                 leasing.release(self._worker, leased.lease)
         return done
 
     def _give_back_all(self) -> None:
         """The leases, with what was handled since the last checkpoint. Those that cannot be given back run out."""
-        self._planned = None
+        self._next_plan = None
+        places = {shard: (leased.lease.checkpoint, leased.iterator) for shard, leased in self._leased.items()}
+        self._places.update(places)
         with suppress(CallFailed):
             while self._leased:
                 leasing.release(self._worker, self._leased.popitem()[1].lease)

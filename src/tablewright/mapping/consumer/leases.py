@@ -202,6 +202,13 @@ def live_workers(found: Sequence[Lease], worker: Worker) -> set[str]:
     return {worker.id, *(w for lease in live for w in (lease.owner, lease.wanted) if w is not None)}
 
 
+def next_expiry(found: Sequence[Lease], worker: Worker) -> datetime | None:
+    """When the next lease of another worker ends, unless that worker renews it."""
+    now = worker.now()
+    others = [lease.until for lease in found if lease.owner not in (None, worker.id) and not lease.closed]
+    return min((until for until in others if until > now), default=None)
+
+
 def acquire(worker: Worker, lease: Lease) -> Lease | None:
     """Acquire the lease; None if another worker was first."""
     mine = {"owner": worker.id, "until": worker.now() + worker.term, "wanted": None}

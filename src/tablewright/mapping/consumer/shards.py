@@ -59,7 +59,13 @@ def enable_stream(call: Call, table: str, view: str, retries: Retries) -> None:
     if (described.get("StreamSpecification") or {}).get("StreamEnabled"):
         return
     wanted = {"StreamEnabled": True, "StreamViewType": view}
-    call("UpdateTable", {"TableName": table, "StreamSpecification": wanted})
+    try:
+        call("UpdateTable", {"TableName": table, "StreamSpecification": wanted})
+    except CallRefused as refusal:
+        # Another process that started at the same time may have given it one.
+        described = call("DescribeTable", {"TableName": table})["Table"]
+        if not (described.get("StreamSpecification") or {}).get("StreamEnabled"):
+            raise refusal from None
     await_active(call, table, retries)
 
 
@@ -86,7 +92,7 @@ def _shards(call: Call, stream: str) -> Iterator[Shard]:
             if refusal.name != NOT_FOUND:  # a stream that ended a day ago goes while we look
                 raise
             return
-        created = datetime.fromtimestamp(told["CreationRequestDateTime"], UTC)
+        created = _created(told)
         for one in told["Shards"]:
             numbers = one.get("SequenceNumberRange", {})
             first, last = numbers.get("StartingSequenceNumber"), numbers.get("EndingSequenceNumber")
@@ -94,6 +100,13 @@ def _shards(call: Call, stream: str) -> Iterator[Shard]:
         if not told.get("LastEvaluatedShardId"):
             return
         request["ExclusiveStartShardId"] = told["LastEvaluatedShardId"]
+
+
+def _created(told: dict[str, Any]) -> datetime:
+    """When a stream was made. ExtendDB does not say it; there, as on Amazon, the label is that time."""
+    if "CreationRequestDateTime" in told:
+        return datetime.fromtimestamp(told["CreationRequestDateTime"], UTC)
+    return datetime.fromisoformat(told["StreamLabel"]).replace(tzinfo=UTC)
 
 
 def shard_iterator(

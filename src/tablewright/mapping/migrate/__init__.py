@@ -20,7 +20,8 @@ from tablewright.mapping.migrate.cutover import (
     rollback,
     switch,
 )
-from tablewright.mapping.migrate.epochs import begin
+from tablewright.mapping.migrate.entity_moves import by_entity
+from tablewright.mapping.migrate.epochs import begin, hold
 from tablewright.mapping.migrate.errors import (
     BeingDeleted,
     EpochEnded,
@@ -38,18 +39,18 @@ from tablewright.mapping.migrate.errors import (
     WritesPaused,
     WrongPhase,
 )
-from tablewright.mapping.migrate.migration import Direction, Migration, TableVersion
+from tablewright.mapping.migrate.migration import Direction, Group, Migration, TableVersion
 from tablewright.mapping.migrate.router import Router, routed
 from tablewright.mapping.migrate.state import State, migrations
 from tablewright.mapping.migrate.sync_keys import Task, sync_keys
 from tablewright.mapping.migrate.verifier import SegmentReport, VerifyReport, verify
 
 __all__ = [
-    "BeingDeleted", "Direction", "EpochEnded", "KeptTooLong", "Migration", "MigrationContext",
+    "BeingDeleted", "Direction", "EpochEnded", "Group", "KeptTooLong", "Migration", "MigrationContext",
     "MigrationMistake", "NotDrained", "NotExact", "NotFollowed", "NotPlanned", "NotRouted", "PhaseMoved",
     "Round", "Router", "SegmentReport", "SideChanged", "State", "TableUnsuitable",
     "TableVersion", "TargetsCollide", "Task", "VerifyReport", "WritesPaused", "WrongPhase", "abandon",
-    "advance", "begin", "copy_batch", "copy_progress", "finish", "follower", "is_up_to_date",
+    "advance", "begin", "by_entity", "copy_batch", "copy_progress", "finish", "follower", "hold", "is_up_to_date",
     "migration_context", "migrations", "record_report", "refuse_abandon", "refuse_finish", "refuse_rollback",
     "refuse_switch", "rollback", "routed", "switch", "sync_keys", "verify", "watch",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from tablewright.mapping.errors import AlreadyExists, Missing, Stale
 from tablewright.mapping.migrate.context import MigrationContext
 from tablewright.mapping.migrate.errors import PhaseMoved
 from tablewright.mapping.migrate.state import Segment, State, segments, segments_of
-from tablewright.mapping.migrate.sync_keys import Task, find_orphans, sync_keys
+from tablewright.mapping.migrate.sync_keys import find_orphans, origin_tasks, sync_keys
 
 PAGE = 100
 LEASE = timedelta(seconds=30)
@@ -51,11 +51,18 @@ def copy_batch(
     return CopyResult()
 
 
-def copy_progress(context: MigrationContext, state: State) -> tuple[int, int | None]:
-    """How many items were read, and the approximate total; None if more were read than that."""
-    done = sum(segment.items for segment in context.db.all(segments_of(name=context.name, epoch=state.epoch)))
+def copy_progress(
+    context: MigrationContext, state: State, *, origin_only: bool = False
+) -> tuple[int, int | None]:
+    """How many items were read, and the approximate total; None if more were read than that.
+
+    With `origin_only`, of the version that is copied; items of the other one, which are read for strays, do not count.
+    """
+    segments = context.db.all(segments_of(name=context.name, epoch=state.epoch))
+    done = sum(one.items for one in segments if not (origin_only and one.is_of_goal))
     direction = context.direction(state)
-    versions = (direction.origin, direction.goal) if state.strays else (direction.origin,)
+    with_goal = state.strays and not origin_only
+    versions = (direction.origin, direction.goal) if with_goal else (direction.origin,)
     about = sum(context.item_count(version) for version in versions)
     return done, about if done < about else None
 
@@ -82,8 +89,8 @@ def _copy(context: MigrationContext, state: State, segment: Segment, pages: int,
         if segment.is_of_goal:
             tasks = find_orphans(context, direction, items)
         else:
-            tasks = [Task(version.key(item), (), item) for item in items]
-        sync_keys(context, direction, state.epoch, tasks)
+            tasks = origin_tasks(direction, items)
+        sync_keys(context, direction, state.epoch, tasks, leave_changed=True)
         done += len(items)
         after = answer.get("LastEvaluatedKey")
         kept = _change(context, segment, {

@@ -24,6 +24,7 @@ from tablewright.mapping.consumer.consumer import Consumer
 from tablewright.mapping.consumer.leases import ChangesLost
 from tablewright.mapping.consumer.processor import Progress
 from tablewright.mapping.migrate import backfill
+from tablewright.mapping.migrate.back_pressure import store_lag
 from tablewright.mapping.migrate.context import NOT_THERE, MigrationContext
 from tablewright.mapping.migrate.epochs import restart
 from tablewright.mapping.migrate.errors import EpochEnded
@@ -61,11 +62,11 @@ def follower(context: MigrationContext, state: State) -> Consumer:
 
     def sync(records: Sequence[Mapping[str, Any]]) -> None:
         tasks = [task_of(direction, record) for record in records]
-        for task, record in zip(tasks, records, strict=True):
-            if task is None:
-                _remove_marker(context, direction, record)
+        for record in records:
+            _remove_marker(context, direction, record)
         with suppress(EpochEnded):
             # The progress of an ended epoch does not matter; the next epoch follows these changes.
+            store_lag(context, records)
             _sync_changes(context, direction, epoch, [task for task in tasks if task is not None])
 
     return Consumer(
@@ -77,10 +78,10 @@ def follower(context: MigrationContext, state: State) -> Consumer:
 def _sync_changes(context: MigrationContext, direction: Direction, epoch: int, tasks: Sequence[Task]) -> None:
     """Synchronise the keys of some changes, each once, however many changes it has: the current item is read."""
     try:
-        sync_keys(context, direction, epoch, tasks)
+        sync_keys(context, direction, epoch, tasks, leave_changed=True)
     except GateClosed:
         notify_consumers(context, context.state())
-        sync_keys(context, direction, epoch, tasks)
+        sync_keys(context, direction, epoch, tasks, leave_changed=True)
 
 
 def is_up_to_date(context: MigrationContext, state: State, within: timedelta = timedelta()) -> bool:
@@ -95,22 +96,37 @@ def is_up_to_date(context: MigrationContext, state: State, within: timedelta = t
 
 
 def task_of(direction: Direction, record: Mapping[str, Any]) -> Task | None:
-    """The task of a change: its key, and the goal's items that may have to be deleted. None for a marker."""
+    """The task of a change: its key, and the goal's items that may have to be deleted.
+
+    None for a marker, and for an item that belongs to nothing that is migrated.
+    """
     told = record["dynamodb"]
     key = dict(told["Keys"])
     if direction.origin.is_marker(key):
         return None
+    if direction.gathers:
+        return _task_of_group(direction, told)
     try:
-        return Task(key, tuple(direction.made(told.get("OldImage")).values()))
+        return Task(key, tuple(direction.made_keys(told.get("OldImage"))))
     except Exception:
         # Nothing could be made of it then either. If it is gone or right by now, its change need not wait for ever.
         return Task(key)
 
 
+def _task_of_group(direction: Direction, told: Mapping[str, Any]) -> Task | None:
+    """The task of a change to an item of a group: its anchor's key, and the place of what it became."""
+    old = told.get("OldImage")
+    unit = direction.unit(told["NewImage"] if old is None else old)
+    if unit is None or direction.group is None:
+        return None
+    home = direction.group.home(old) if old is not None and direction.is_unit(old) else None
+    return Task(unit, (home,) if home is not None else ())
+
+
 def _remove_marker(context: MigrationContext, direction: Direction, record: Mapping[str, Any]) -> None:
     """Delete a marker that was read; the process that put it does so too, unless it died."""
-    if record["eventName"] == "INSERT":
-        key = dict(record["dynamodb"]["Keys"])
+    key = dict(record["dynamodb"]["Keys"])
+    if record["eventName"] == "INSERT" and direction.origin.is_marker(key):
         context.call("DeleteItem", {"TableName": context.physical(direction.origin), "Key": key})
 
 
@@ -120,7 +136,7 @@ def advance(context: MigrationContext, worker: str, *, pages: int = 10, page: in
     if state is not None:
         state = context.end_stuck_pause(state)
         notify_consumers(context, state)
-    if state is None or state.course is None:
+    if state is None or state.course is None or state.held:
         return Round(state)
     try:
         consumer = follower(context, state)

@@ -25,6 +25,8 @@ from tablewright.world import World, real_world
 
 NOT_THERE = "ResourceNotFoundException"
 CONSUMERS = "migration."
+# Twelve seconds, with 0.2 s in between.
+_KNOWN_TRIES = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class MigrationContext:
         """Write down that it is going to be, in tables made for that. Again as long as it has not begun, and after it
         was abandoned or rolled back: the last plan counts."""
         self.make_tables()
+        self._await_known()
         now = self.world.now()
         fresh = State(
             name=self.name,
@@ -124,6 +127,18 @@ class MigrationContext:
             before, "planned", rate=rate, segments=segments, planned_at=now, verified=None, switched_at=None,
             kept_until=None, copied=False, missed_since=None,
         )  # fmt: skip
+
+    def _await_known(self) -> None:
+        """Wait until the state can be read: ExtendDB goes on for four seconds to say that a new table is not there, if
+        it was asked for the table before."""
+        for _ in range(_KNOWN_TRIES):
+            try:
+                self.db.one(states.get(self.name), consistent=True)
+                return
+            except CallRefused as refusal:
+                if refusal.name != NOT_THERE:
+                    raise
+            self.sleep(0.2)
 
     def make_target(self, notify: Callable[[str], None] = lambda name: None) -> None:
         """The target's table as its design has it, with stream, expiry and recovery; and the source's stream."""

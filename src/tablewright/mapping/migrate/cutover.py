@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from tablewright.client import CallRefused
+from tablewright.client import CallRefused, pages
 from tablewright.mapping.consumer.leases import ChangesLost
 from tablewright.mapping.errors import WriteRefused
 from tablewright.mapping.migrate.change_follower import follower, task_of
@@ -33,6 +33,7 @@ from tablewright.mapping.migrate.errors import (
     PhaseMoved,
     WrongPhase,
 )
+from tablewright.mapping.migrate.migration import TableVersion
 from tablewright.mapping.migrate.state import FORWARD, Phase, State
 from tablewright.mapping.migrate.stream_markers import (
     MarkerPositions,
@@ -41,6 +42,7 @@ from tablewright.mapping.migrate.stream_markers import (
     notify_consumers,
     place_markers,
 )
+from tablewright.mapping.migrate.sync_keys import read_parts
 from tablewright.mapping.migrate.verifier import VerifyReport, count_differences, verify
 
 # For clocks that run at different rates.
@@ -75,8 +77,15 @@ def switch(context: MigrationContext, notify: Notify = lambda words: None) -> St
     return _change_sides(context, state, "switched", notify)
 
 
-def rollback(context: MigrationContext, notify: Notify = lambda words: None) -> State:
-    """Open the source again, with everything that was written to the target, in the old version."""
+def rollback(
+    context: MigrationContext,
+    notify: Notify = lambda words: None,
+    quiesce: Callable[[], None] = lambda: None,
+) -> State:
+    """Open the source again, with everything that was written to the target, in the old version.
+
+    `quiesce` is called in the pause: programs that write to the target without a router are stopped by it.
+    """
     state = context.state()
     refuse_rollback(state, context.world.now())
     notify_consumers(context, state)
@@ -87,7 +96,7 @@ def rollback(context: MigrationContext, notify: Notify = lambda words: None) -> 
     notify("comparing the old table with the new one")
     # Writes that were never acknowledged may have reached the old table after it was left.
     verify(context, state, repair=True)
-    return _change_sides(context, _refuse_moved(context, state), "rolled_back", notify)
+    return _change_sides(context, _refuse_moved(context, state), "rolled_back", notify, quiesce)
 
 
 def finish(context: MigrationContext, *, early: bool = False) -> State:
@@ -100,7 +109,8 @@ def finish(context: MigrationContext, *, early: bool = False) -> State:
 def abandon(context: MigrationContext) -> State:
     """Give it up before the switch or after a rollback: the source stays what it is, the copy is deleted.
 
-    The copy is deleted because it is no longer kept current: a person erased from the source would stay in it.
+    The copy is deleted because it is no longer kept current: a person erased from the source would stay in it. Of a
+    shared table only the copied items are deleted.
     """
     state = context.state()
     refuse_abandon(state)
@@ -128,6 +138,9 @@ def _drop_table(context: MigrationContext, state: State) -> State:
         raise BeingDeleted(context.name, state.dropping_until)
     state = context.move(state, state.phase, dropping_until=now + DROP)
     version = context.migration.source if state.phase == "finished" else context.migration.target
+    if version.shared:
+        clear_shared(context, version)
+        return context.move(state, state.phase, dropping=False, dropping_until=None)
     if context.steady() - began > DROP.total_seconds() / MARGIN / 2:
         raise BeingDeleted(context.name, now + DROP)
     try:
@@ -143,11 +156,29 @@ def _drop_table(context: MigrationContext, state: State) -> State:
         return context.state()  # another process did it too
 
 
+def clear_shared(context: MigrationContext, version: TableVersion) -> None:
+    """Delete the migration's items from a table that holds others too: each group, and its anchor last.
+
+    The anchor says whose the others are: if this process dies, the next one finds what is left.
+    """
+    group = context.migration.group
+    assert group is not None
+    for answer in pages(context.call, "Scan", context.scan_request(version, 0, 1, 100)):
+        for item in answer["Items"]:
+            is_anchor = not version.is_marker(item) and group.anchor(item) == version.key(item)
+            if not is_anchor or group.home(item) is None:
+                continue
+            for one in (*read_parts(context, version, group, item), item):
+                context.call("DeleteItem", {"TableName": context.physical(version), "Key": version.key(one)})
+
+
 # --- checks of the phase ---
 
 
 def refuse_switch(state: State) -> None:
     _refuse_in_pause(state)
+    if state.held:
+        raise WrongPhase(state.name, state.phase, "copying and following are on hold; resume them first")
     if state.phase != "verified":
         first = {"planned": "run", "copying": "run", "following": "verify"}.get(state.phase)
         next_step = f"`tablewright migrate {first} {state.name}`" if first else ""
@@ -196,7 +227,13 @@ def _refuse_moved(context: MigrationContext, before: State) -> State:
     return state
 
 
-def _change_sides(context: MigrationContext, state: State, to: Phase, notify: Notify) -> State:
+def _change_sides(
+    context: MigrationContext,
+    state: State,
+    to: Phase,
+    notify: Notify,
+    quiesce: Callable[[], None] = lambda: None,
+) -> State:
     """Open the other side; if that fails, the side that was open is open again and the error says why."""
     direction, consumer = context.direction(state), follower(context, state)
     refuse_behind(context)
@@ -218,6 +255,7 @@ def _change_sides(context: MigrationContext, state: State, to: Phase, notify: No
     give_up = context.steady() + PAUSE.total_seconds() * 0.8
     try:
         context.sleep(context.migration.term.total_seconds() * MARGIN)
+        quiesce()
         left = place_markers(context, tail)
         _drain(context, state, left, give_up)
         tasks = [task for record in left.records if (task := task_of(direction, record)) is not None]

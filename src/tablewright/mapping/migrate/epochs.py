@@ -36,6 +36,12 @@ def begin(context: MigrationContext, notify: Callable[[str], None] = lambda name
     return _begin_epoch(context, state, "copying", "forward", strays=strays)
 
 
+def hold(context: MigrationContext, held: bool) -> State:
+    """Stop copying and following, or resume it. After a day on hold everything is copied again."""
+    state = context.state()
+    return state if state.held == held else context.move(state, state.phase, held=held)
+
+
 def restart(context: MigrationContext, state: State, missed_since: datetime) -> State:
     """Begin another epoch, which reads both sides, because changes were lost: there was no follower for a day."""
     if not state.is_open or state.barred or state.course is None:

@@ -73,7 +73,7 @@ class WrongPhase(MigrationMistake):
     """The step is not possible in this phase."""
 
     def __init__(self, migration: str, phase: str, wanted: str, next_step: str = "") -> None:
-        self.phase = phase
+        self.phase, self.wanted = phase, wanted
         super().__init__(
             f"{migration} is {phase.replace('_', ' ')}; {wanted}"
             + (f": {next_step} comes first" if next_step else "")

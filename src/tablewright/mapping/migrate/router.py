@@ -8,7 +8,7 @@ arrives after the cached state has expired, the state is read again: if the side
 count as an acknowledgement (SideChanged).
 Must hold: a write that was answered as done was done on the side that was open, before it was left; a read that begins
 after a write was answered sees it, on either side. A request is never routed to the other side because one failed.
-Elsewhere: the pause itself (cutover.py).
+Elsewhere: the pause itself (cutover.py), how long writes wait for a follower that is behind (back_pressure.py).
 """
 
 import threading
@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 from tablewright.client import Call, CallFailed, HttpCall
 from tablewright.design import Environment
+from tablewright.mapping.migrate.back_pressure import delay_of
 from tablewright.mapping.migrate.context import MigrationContext, migration_context
 from tablewright.mapping.migrate.errors import NotRouted, SideChanged, WritesPaused
 from tablewright.mapping.migrate.migration import Migration
@@ -42,6 +43,8 @@ class CachedState:
     wall: float
     steady: float
     state: State | None
+    # How long a write waits, in seconds.
+    delay: float = 0.0
 
     @property
     def is_open(self) -> bool:
@@ -91,6 +94,11 @@ class RouteCache:
         with self._lock:
             return self._refresh()
 
+    def wait_for_follower(self) -> None:
+        """Wait as long as a write has to at the moment. What the write relies on is read after that."""
+        if (delay := self.current().delay) > 0:
+            self.at.sleep(delay)
+
     def refuse_late(self, cached: CachedState) -> None:
         """SideChanged if the answer came after the cached state expired, and the sides have changed or are changing."""
         if self.is_valid(cached):
@@ -107,7 +115,8 @@ class RouteCache:
         wall, steady = self.at.world.now().timestamp(), self.at.steady()
         state = self.at.find_state()
         state = self.at.end_stuck_pause(state) if state is not None else None
-        self._cached = CachedState(wall, steady, state)
+        is_followed = state is not None and state.course is not None and state.is_open
+        self._cached = CachedState(wall, steady, state, delay_of(self.at) if is_followed else 0.0)
         return self._cached
 
 
@@ -165,6 +174,8 @@ class Router:
     def _open_routes(self, names: frozenset[str]) -> Routes:
         """The same for a write, once all its tables are open; WritesPaused if that takes too long."""
         began: float | None = None
+        for cache in {id(cache): cache for cache, _ in self._routes(names)[1]}.values():
+            cache.wait_for_follower()
         while True:
             routes, used = self._routes(names)
             closed = [cache for cache, cached in used if not cached.is_open]

@@ -37,7 +37,8 @@ class State(BaseModel):
     were changed, and the consumers of the side that was left have not read a marker in every shard yet. `dropping`: the
     table that is no longer needed has to be deleted; until `dropping_until` by one process only. `strays`: the goal of
     the copy may hold orphans, which its origin no longer has. `missed_since`: changes from then on were missed, so
-    everything is copied again. `rate` is the maximum of items copied per second.
+    everything is copied again. `rate` is the maximum of items copied per second. `held`: an operator stopped copying
+    and following for a while.
     """
 
     name: str
@@ -51,6 +52,7 @@ class State(BaseModel):
     dropping: bool = False
     dropping_until: datetime | None = None
     strays: bool = False
+    held: bool = False
     missed_since: datetime | None = None
     source: str
     target: str
@@ -122,6 +124,14 @@ class Segment(BaseModel):
         return self.number >= self.of
 
 
+class FollowerLag(BaseModel):
+    """How far behind the follower was at a moment (back_pressure.py)."""
+
+    name: str
+    seconds: int
+    at: datetime
+
+
 def _name(name: str) -> None: ...
 def _gate(name: str, number: int) -> None: ...
 def _segment(name: str, epoch: int, number: int) -> None: ...
@@ -157,6 +167,7 @@ gates = _table.entity(Gate, _gate, tag="migration_gate", pk=_PK, sk="GATE#{numbe
 segments = _table.entity(
     Segment, _segment, tag="migration_segment", pk=_PK, sk="SEGMENT#{epoch:6}#{number:4}", version="version"
 )
+lags = _table.entity(FollowerLag, _name, tag="migration_lag", pk=_PK, sk="LAG")
 
 
 @migrations.query(segments, pk=_PK, sk=begins("SEGMENT#{epoch:6}#"), consistent=True)

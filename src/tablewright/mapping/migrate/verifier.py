@@ -8,7 +8,7 @@ Elsewhere: repairing a difference is synchronising its key (sync_keys.py).
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -28,10 +28,14 @@ from tablewright.mapping.migrate.state import State
 from tablewright.mapping.migrate.sync_keys import (
     KeyPlan,
     Task,
+    Whole,
     find_orphans,
     merge_tasks,
+    origin_keys,
+    origin_tasks,
     plan_tasks,
     read_items,
+    read_wholes,
     sync_keys,
 )
 from tablewright.values import Item
@@ -130,7 +134,7 @@ def verify(
             for answer in pages(context.call, "Scan", context.scan_request(version, segment, segments, PAGE)):
                 page = [item for item in answer["Items"] if not version.is_marker(item)]
                 made = compare(walk, page)
-                items += len(page)
+                items += len(made) if which else len(page)
                 digest = (digest + sum(map(_digest, made))) % _SPACE
                 walked[which] += len(page)
                 # Beyond the initial item counts the total is unknown.
@@ -138,9 +142,10 @@ def verify(
             sums[which] = (sums[which] + digest) % _SPACE
             table, wrong = context.physical(version), walk.wrong - before
             parts.append(SegmentReport(table, segment, items, f"{digest:032x}", wrong))
-    of = walk.counts
+    of, goal = walk.counts, context.physical(direction.goal)
+    goal_items = sum(part.items for part in parts if part.table == goal)
     return VerifyReport(
-        context.name, direction.course, state.epoch, walked[0], walked[1], of["wanted"], of["missing"],
+        context.name, direction.course, state.epoch, walked[0], goal_items, of["wanted"], of["missing"],
         of["different"], of["extra"], of["unfit"], of["busy"], of["repaired"], sums[0] == sums[1], tuple(parts),
         tuple(walk.keys[:SHOWN]),
     )  # fmt: skip
@@ -165,19 +170,25 @@ def _digest(item: Mapping[str, Any]) -> int:
 
 
 def _compare_origin(walk: _Walk, page: list[Item]) -> list[Item]:
-    """Compare a page of the origin; returns the goal's items that it stands for."""
-    direction = walk.direction
-    made = [one for item in page for one in direction.made(item).values()]
+    """Compare a page of the origin; returns the goal's items that it stands for, in plain form."""
+    direction, tasks = walk.direction, origin_tasks(walk.direction, page)
+    wholes: Iterable[Whole] = ((item,) for item in page)
+    if direction.gathers:
+        wholes = read_wholes(walk.context, direction, [task.key for task in tasks]).values()
+    made = [one for whole in wholes for one in direction.made(*whole).values()]
     walk.counts["wanted"] += len(made)
     if direction.course == "forward":
         walk.counts["unfit"] += sum(not direction.goal.is_readable(one) for one in made)
-    _compare(walk, [Task(direction.origin.key(item), (), item) for item in page])
+    _compare(walk, tasks)
     return made
 
 
 def _compare_goal(walk: _Walk, page: list[Item]) -> list[Item]:
-    _compare(walk, find_orphans(walk.context, walk.direction, page))
-    return page
+    """Compare a page of the goal; returns those of its items that are the migration's, in plain form."""
+    direction = walk.direction
+    _compare(walk, find_orphans(walk.context, direction, page))
+    homes = origin_keys(walk.context, direction, page) if direction.group is not None else [[]] * len(page)
+    return [direction.comparable(item) for item, home in zip(page, homes, strict=True) if home is not None]
 
 
 def _compare(walk: _Walk, tasks: Sequence[Task]) -> None:

@@ -19,6 +19,15 @@
       });
       figure.appendChild(button);
     });
+    root.querySelectorAll("button[data-copy-text][hidden]").forEach(function (button) {
+      button.hidden = false;
+      button.addEventListener("click", function () {
+        navigator.clipboard.writeText(button.dataset.copyText).then(function () {
+          button.classList.add("copied");
+          window.setTimeout(function () { button.classList.remove("copied"); }, 1500);
+        });
+      });
+    });
   }
 
   function closeMenus(except) {

@@ -14,7 +14,7 @@ from tablewright.edge.errors import Forbidden, NotFound
 from tablewright.kit.access import Access, itself
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.courses.seats import AssignmentSeat, Seat, SubmissionSeat
+from tablewright.systems.campus.courses.course_members import CourseMember, MemberAssignment, MemberSubmission
 from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.grading.release import visible
 from tablewright.systems.campus.model import User
@@ -47,120 +47,120 @@ def actor_of(user: User) -> Actor:
     return Actor(user.name, "admin" if user.role == "admin" else "user", user.user_id, user.email)
 
 
-def seat_of(campus: Campus, user: User, course_id: str) -> Seat:
-    """The user's seat in a course; COURSE_NOT_FOUND without an enrolment, unless for an admin."""
+def member_of(campus: Campus, user: User, course_id: str) -> CourseMember:
+    """The user as a member of a course; COURSE_NOT_FOUND without an enrolment, unless for an admin."""
     course = campus.repository.course(course_id)
     enrolment = campus.repository.enrolment(user.user_id, course_id)
     if enrolment is not None:
-        return Seat(user, course, enrolment.role, enrolment)
+        return CourseMember(user, course, enrolment.role, enrolment)
     if user.role == "admin":
-        return Seat(user, course, "instructor")
+        return CourseMember(user, course, "instructor")
     raise NotFound("course")
 
 
-def seat(request: Request, course_id: str, user: Me) -> Seat:
+def member(request: Request, course_id: str, user: Me) -> CourseMember:
     """A dependency: the caller in the course of the path."""
-    return seat_of(CAMPUS.service(request), user, course_id)
+    return member_of(CAMPUS.service(request), user, course_id)
 
 
-CourseSeat = Annotated[Seat, Depends(seat)]
+AnyMember = Annotated[CourseMember, Depends(member)]
 
 
-def staff_seat(found: CourseSeat) -> Seat:
+def staff_member(found: AnyMember) -> CourseMember:
     """A dependency: staff of the course of the path."""
     return _staff(found)
 
 
-def instructor_seat(found: CourseSeat) -> Seat:
+def instructor_member(found: AnyMember) -> CourseMember:
     """A dependency: an instructor of the course of the path."""
     return _instructor(found)
 
 
-StaffSeat = Annotated[Seat, Depends(staff_seat)]
-InstructorSeat = Annotated[Seat, Depends(instructor_seat)]
+StaffMember = Annotated[CourseMember, Depends(staff_member)]
+InstructorMember = Annotated[CourseMember, Depends(instructor_member)]
 
 
-def _staff(found: Seat) -> Seat:
+def _staff(found: CourseMember) -> CourseMember:
     if not found.is_staff:
         raise Forbidden("COURSE_STAFF_ONLY", "Only staff of this course can do this.")
     return found
 
 
-def _instructor(found: Seat) -> Seat:
+def _instructor(found: CourseMember) -> CourseMember:
     if found.role != "instructor":
         raise Forbidden("INSTRUCTOR_ONLY", "Only an instructor of this course can do this.")
     return found
 
 
-def assignment_seat(request: Request, assignment_id: str, user: Me) -> AssignmentSeat:
+def member_assignment(request: Request, assignment_id: str, user: Me) -> MemberAssignment:
     """A dependency: the assignment of the path for a member of its course; a draft is there for staff alone."""
-    return assignment_seat_of(CAMPUS.service(request), user, assignment_id)
+    return member_assignment_of(CAMPUS.service(request), user, assignment_id)
 
 
-def assignment_seat_of(campus: Campus, user: User, assignment_id: str) -> AssignmentSeat:
+def member_assignment_of(campus: Campus, user: User, assignment_id: str) -> MemberAssignment:
     assignment = campus.repository.assignment(assignment_id)
     try:
-        found = seat_of(campus, user, assignment.course_id)
+        found = member_of(campus, user, assignment.course_id)
     except NotFound:
         raise NotFound("assignment") from None
     if assignment.status == "draft" and not found.is_staff:
         raise NotFound("assignment")
-    return AssignmentSeat(found, assignment)
+    return MemberAssignment(found, assignment)
 
 
-OpenAssignment = Annotated[AssignmentSeat, Depends(assignment_seat)]
+OpenAssignment = Annotated[MemberAssignment, Depends(member_assignment)]
 
 
-def staff_assignment(found: OpenAssignment) -> AssignmentSeat:
+def staff_assignment(found: OpenAssignment) -> MemberAssignment:
     """A dependency: the assignment of the path, for staff of its course."""
-    _staff(found.seat)
+    _staff(found.member)
     return found
 
 
-def instructor_assignment(found: OpenAssignment) -> AssignmentSeat:
+def instructor_assignment(found: OpenAssignment) -> MemberAssignment:
     """A dependency: the assignment of the path, for an instructor of its course."""
-    _instructor(found.seat)
+    _instructor(found.member)
     return found
 
 
-StaffAssignment = Annotated[AssignmentSeat, Depends(staff_assignment)]
-InstructorAssignment = Annotated[AssignmentSeat, Depends(instructor_assignment)]
+StaffAssignment = Annotated[MemberAssignment, Depends(staff_assignment)]
+InstructorAssignment = Annotated[MemberAssignment, Depends(instructor_assignment)]
 
 
-def submission_seat(request: Request, submission_id: str, user: Me) -> SubmissionSeat:
+def member_submission(request: Request, submission_id: str, user: Me) -> MemberSubmission:
     """A dependency: the submission of the path, for its student or team and for staff of its course (CC-S12)."""
-    return submission_seat_of(CAMPUS.service(request), user, submission_id)
+    return member_submission_of(CAMPUS.service(request), user, submission_id)
 
 
-def submission_seat_of(campus: Campus, user: User, submission_id: str) -> SubmissionSeat:
+def member_submission_of(campus: Campus, user: User, submission_id: str) -> MemberSubmission:
     submission = campus.repository.submission(submission_id)
     try:
-        found = assignment_seat_of(campus, user, submission.assignment_id)
+        found = member_assignment_of(campus, user, submission.assignment_id)
     except NotFound:
         raise NotFound("submission") from None
     own = user.user_id == submission.student_id or user.user_id in submission.member_ids
-    if not own and not found.seat.is_staff:
+    if not own and not found.member.is_staff:
         raise NotFound("submission")
     is_seen = handed_in(submission) or visible(found.assignment, submission, campus.repository.now())
-    if not is_seen and not found.seat.is_staff:
+    if not is_seen and not found.member.is_staff:
         raise NotFound("submission")
-    return SubmissionSeat(found.seat, found.assignment, submission)
+    return MemberSubmission(found.member, found.assignment, submission)
 
 
-OpenSubmission = Annotated[SubmissionSeat, Depends(submission_seat)]
+OpenSubmission = Annotated[MemberSubmission, Depends(member_submission)]
 
 
-def staff_submission(found: OpenSubmission) -> SubmissionSeat:
+def staff_submission(found: OpenSubmission) -> MemberSubmission:
     """A dependency: the submission of the path, for staff of its course."""
-    _staff(found.seat)
+    _staff(found.member)
     return found
 
 
-def instructor_submission(found: OpenSubmission) -> SubmissionSeat:
+def instructor_submission(found: OpenSubmission) -> MemberSubmission:
     """A dependency: the submission of the path, for an instructor of its course."""
-    _instructor(found.seat)
+    _instructor(found.member)
     return found
 
 
-StaffSubmission = Annotated[SubmissionSeat, Depends(staff_submission)]
-InstructorSubmission = Annotated[SubmissionSeat, Depends(instructor_submission)]
+StaffSubmission = Annotated[MemberSubmission, Depends(staff_submission)]
+InstructorSubmission = Annotated[MemberSubmission, Depends(instructor_submission)]

@@ -18,12 +18,12 @@ from tablewright.kit.objects.signed_paths import SignedPaths
 from tablewright.kit.objects.store import ObjectStore
 from tablewright.mapping import Db
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.courses.acceptance import Acceptance
 from tablewright.systems.campus.courses.archive import CourseArchive
 from tablewright.systems.campus.courses.assignments import Assignments
 from tablewright.systems.campus.courses.course_names import CourseNames
 from tablewright.systems.campus.courses.courses import Courses
 from tablewright.systems.campus.courses.drafts import Drafts
-from tablewright.systems.campus.courses.gates import Gates
 from tablewright.systems.campus.courses.late_updates import LateUpdates
 from tablewright.systems.campus.courses.owners import Owners
 from tablewright.systems.campus.courses.parts import Parts
@@ -47,6 +47,7 @@ from tablewright.systems.campus.files.versions import Versions
 from tablewright.systems.campus.grading.allocation import Allocation
 from tablewright.systems.campus.grading.comments import Comments
 from tablewright.systems.campus.grading.disclosure import Pseudonyms
+from tablewright.systems.campus.grading.feedback_files import FeedbackFiles
 from tablewright.systems.campus.grading.grade_import import GradeImport
 from tablewright.systems.campus.grading.gradebook import Gradebook
 from tablewright.systems.campus.grading.hand_grades import HandGrades
@@ -65,7 +66,7 @@ from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.settings import Settings
 from tablewright.systems.campus.sharing.access_check import FileAccess
 from tablewright.systems.campus.sharing.addressees import Addressees
-from tablewright.systems.campus.sharing.drops import Drops
+from tablewright.systems.campus.sharing.file_requests import FileRequests
 from tablewright.systems.campus.sharing.links import Links
 from tablewright.systems.campus.sharing.pending_shares import claim_pending, has_pending
 from tablewright.systems.campus.sharing.received import ReceivedShares
@@ -105,7 +106,7 @@ class Campus:
     shares: Shares
     share_jobs: ShareJobs
     links: Links
-    drops: Drops
+    file_requests: FileRequests
     received: ReceivedShares
     previews: Previews
     courses: Courses
@@ -125,6 +126,7 @@ class Campus:
     pseudonyms: Pseudonyms
     rubrics: Rubrics
     marks: Marks
+    feedback_files: FeedbackFiles
     comments: Comments
     regrades: Regrades
     allocation: Allocation
@@ -151,11 +153,13 @@ def open_campus(
     url: str = "",
     settings: Settings | None = None,
     objects: ObjectStore | None = None,
+    objects_url: str | None = None,
 ) -> Campus:
     """Campus Cloud over a database.
 
     `secret` keys the seal of messages, links, signed downloads, receipts and pseudonyms. `home` is the directory for
-    objects and the list of the erased, unless `objects` are given. `url` is the public address, for links in mails.
+    objects and the list of the erased, unless `objects` or `objects_url` are given. `url` is the public address, for
+    links in mails.
     """
     settings = settings or Settings()
     repository = Repository(db, world, secret)
@@ -163,7 +167,8 @@ def open_campus(
     notifier = Notifier(repository, url)
     file_access = FileAccess(repository, settings)
     signed_paths = SignedPaths(OBJECTS_PATH, sha256(b"campus objects\n" + secret).digest(), world)
-    objects = objects or objects_of(home, "objects", ("files", "archive", ERASED), world, signed_paths)
+    folders_of_objects = ("files", "archive", ERASED)
+    objects = objects or objects_of(home, "objects", folders_of_objects, world, signed_paths, at=objects_url)
     folders, download_counts = Folders(repository), DownloadCounts(repository)
     library = Library(repository, objects, file_access, folders, download_counts)
     uploads = Uploads(repository, objects, file_access, notifier, settings)
@@ -173,12 +178,13 @@ def open_campus(
     users.also_admitted.append(lambda address: has_pending(repository, address))
     courses = Courses(repository, users)
     teams = Teams(repository, courses)
-    gates, owners = Gates(repository), Owners(repository, teams)
-    assignments = Assignments(repository, teams, gates)
+    acceptance, owners = Acceptance(repository), Owners(repository, teams)
+    assignments = Assignments(repository, teams, acceptance)
     parts = Parts(repository, library, file_access)
-    drafts = Drafts(repository, owners, parts, gates)
+    drafts = Drafts(repository, owners, parts, acceptance)
     rubrics, grade_notices = Rubrics(repository), GradeNotices(repository, notifier)
-    marks = Marks(repository, rubrics, grade_notices, library)
+    feedback_files = FeedbackFiles(repository, library)
+    marks = Marks(repository, rubrics, grade_notices, feedback_files)
     pseudonyms = Pseudonyms(sha256(b"campus pseudonyms\n" + secret).digest())
     hand_grades = HandGrades(repository, teams, marks, rubrics, pseudonyms)
     gradebook = Gradebook(repository)
@@ -187,8 +193,8 @@ def open_campus(
         settings=settings,
         users=users,
         notifier=notifier,
-        transfer=Transfer(repository, notifier),
-        privacy=Privacy(repository, ErasedList(objects), library, purge, uploads),
+        transfer=Transfer(repository, notifier, folders),
+        privacy=Privacy(repository, ErasedList(objects), library, purge, uploads, file_access),
         objects=objects,
         signed_paths=signed_paths,
         uploads=uploads,
@@ -208,7 +214,7 @@ def open_campus(
         shares=Shares(repository, notifier, url),
         share_jobs=ShareJobs(repository, notifier),
         links=links,
-        drops=Drops(repository, links, uploads, folders, notifier),
+        file_requests=FileRequests(repository, links, uploads, folders, notifier),
         received=ReceivedShares(repository, file_access),
         previews=Previews(objects, secret, world),
         courses=courses,
@@ -217,23 +223,28 @@ def open_campus(
         assignments=assignments,
         owners=owners,
         drafts=drafts,
-        submissions=Submissions(repository, library, owners, parts, drafts, gates),
+        submissions=Submissions(repository, library, owners, parts, drafts, acceptance),
         receipts=Receipts(sha256(b"campus receipts\n" + secret).digest()),
-        withdrawals=Withdrawals(repository, library, owners),
+        withdrawals=Withdrawals(repository, library, owners, feedback_files),
         late_updates=LateUpdates(repository),
         reminders=Reminders(repository, notifier, teams),
         submission_counts=SubmissionCounts(repository, assignments),
         course_names=CourseNames(repository),
-        archive=CourseArchive(repository, library, Archive(objects, world), settings.archive_years),
+        archive=CourseArchive(
+            repository, library, feedback_files, Archive(objects, world), settings.archive_years
+        ),
         pseudonyms=pseudonyms,
         rubrics=rubrics,
         marks=marks,
+        feedback_files=feedback_files,
         comments=Comments(repository),
         regrades=Regrades(repository, grade_notices),
         allocation=Allocation(repository),
         release=Release(repository, grade_notices),
         hand_grades=hand_grades,
-        worksheets=Worksheets(repository, marks, rubrics, library, uploads, pseudonyms, parts),
+        worksheets=Worksheets(
+            repository, marks, rubrics, library, uploads, pseudonyms, parts, feedback_files
+        ),
         gradebook=gradebook,
         grade_import=GradeImport(repository, gradebook, marks, rubrics, hand_grades),
         dispatch=repository.outbox.dispatch(),

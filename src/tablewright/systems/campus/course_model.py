@@ -82,6 +82,15 @@ class Enrolment(Value):
     version: int = 1
 
 
+class FormerEnrolment(Value):
+    """A role that a user had in a course and has no more: where what the user wrote there is found by."""
+
+    user_id: str
+    course_id: str
+    role: CourseRole
+    ended_at: datetime
+
+
 class GroupSet(Value):
     """A way to divide a course into teams."""
 
@@ -201,6 +210,18 @@ class Part(Value):
     added_at: datetime
 
 
+class PinnedFile(Value):
+    """The bytes that a file had at a moment: a newer version of the file, or its deletion, leaves them as they are."""
+
+    file_id: str
+    filename: str
+    file_size: int
+    content_type: str
+    version_id: str
+    object_name: str
+    checksum: str | None = None
+
+
 class Draft(Value):
     """The parts of a submission that is not submitted yet. `owner_id` is a student or a team."""
 
@@ -220,10 +241,10 @@ class Attempts(Value):
     attempts: int = 0
 
 
-class Gate(Value):
+class AcceptanceRow(Value):
     """Whether an assignment takes work, and since which change of its dates: one of several equal rows.
 
-    A submission is written on the condition that its gate is as it was read. One row for all would be in every
+    A submission is written on the condition that its row is as it was read. One row for all would be in every
     transaction of a rush, and only one of them at a time could be written.
     """
 
@@ -274,6 +295,7 @@ class Submission(Value):
     penalty_percent: Points | None = None
     feedback: str | None = None
     feedback_file_id: str | None = None
+    feedback_file: PinnedFile | None = None
     graded_at: datetime | None = None
     graded_by: str | None = None
     graded_by_name: str | None = None

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tablewright.systems.campus.course_model import Points
+from tablewright.systems.campus.course_model import PinnedFile, Points
 from tablewright.systems.campus.model import Value
 
 RegradeStatus = Literal["open", "answered", "closed"]
@@ -62,6 +62,7 @@ class Mark(Value):
     grades: dict[str, Points] = Field(default_factory=dict)
     feedback: str | None = None
     feedback_file_id: str | None = None
+    feedback_file: PinnedFile | None = None
     # With second marking: the marker is done. The grade of the submission is the mark that is published.
     finished: bool = False
     published: bool = False

@@ -38,9 +38,18 @@ def recount_quotas(campus: Campus) -> int:
     return campus.recount.run()
 
 
+def publish_storage_use(campus: Campus) -> dict[str, float]:
+    """How much of a quota is used, in per cent, by the user for whom that is most (CC-57, CC-D25)."""
+    return {d.STORAGE_USED: campus.users.most_storage_used()}
+
+
 FILES: tuple[Job[Campus], ...] = (
     Job(
-        "downloads", timedelta(seconds=5), flush_downloads, "Adds new downloads to the counts of their files."
+        "downloads",
+        timedelta(seconds=5),
+        flush_downloads,
+        "Adds new downloads to the counts of their files.",
+        of_process=True,
     ),
     Job("trash", timedelta(days=1), remove_deleted, "Removes files that were deleted 30 days ago."),
     Job(
@@ -55,10 +64,22 @@ FILES: tuple[Job[Campus], ...] = (
         recount_quotas,
         "Compares each user's used storage with their files, daily.",
     ),
+    Job(
+        "storage use",
+        timedelta(minutes=10),
+        publish_storage_use,
+        "Measures how much of a quota is used at most, for the alarm StorageQuotaHigh.",
+        publishes=True,
+    ),
 )
 
 
 # --- sharing ---
+
+
+def flush_accesses(campus: Campus) -> int:
+    """Add the accesses of the last seconds to their shares; how many."""
+    return campus.file_access.counts.flush()
 
 
 def notify_ended_shares(campus: Campus) -> int:
@@ -72,6 +93,13 @@ def remove_stale_shares(campus: Campus) -> int:
 
 
 SHARING: tuple[Job[Campus], ...] = (
+    Job(
+        "accesses",
+        timedelta(seconds=5),
+        flush_accesses,
+        "Adds new accesses to the counts of their shares.",
+        of_process=True,
+    ),
     Job(
         "ended shares",
         timedelta(minutes=10),
@@ -134,6 +162,7 @@ def _worker_of(campus: Campus) -> Worker[Task]:
         "late": campus.late_updates.run,
         "published": campus.reminders.announce,
         "reminder": campus.reminders.remind,
+        "withdrawn": campus.withdrawals.clear,
         "archive": campus.archive.run,
         "course name": campus.course_names.run,
         "rubric": lambda task: campus.rubrics.run(task, campus.marks.recompute),

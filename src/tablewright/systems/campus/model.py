@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_camel
 
-from tablewright.kit import audit, outbox, rounds, tasks
+from tablewright.kit import audit, codes, outbox, rounds, tasks
 
 Role = Literal["student", "instructor", "admin"]
 UserStatus = Literal["active", "suspended"]
@@ -283,6 +283,10 @@ class Link(Value):
     revoked_at: datetime | None = None
     created_at: datetime
     version: int = 1
+
+
+class LinkTries(codes.Allowance, Value):
+    """The wrong passwords of a caller for a link in a minute; `name` is a keyed hash of both."""
 
 
 class Switch(Value):

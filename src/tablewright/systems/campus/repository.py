@@ -5,6 +5,7 @@ is written in one transaction with its audit entry and everything that follows f
 """
 
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -166,3 +167,7 @@ class Repository(Tables):
 
     def history(self, subject: str) -> Query[AuditEntry]:
         return d.audit.of(subject)
+
+    def history_of_month(self, at: datetime) -> Query[AuditEntry]:
+        """The audit entries of all records in a month, newest first."""
+        return d.audit.of_month(at)

@@ -25,8 +25,8 @@ from tablewright.systems.campus.course_model import (
     LatePenalty,
     Submission,
 )
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.parts import NewPart
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.grade_model import Criterion, CriterionMark, Level, Rubric
 from tablewright.systems.campus.grading.comments import Place
 from tablewright.systems.campus.grading.mark_entries import MarkEntry
@@ -221,11 +221,11 @@ class _Making:
                 course = self.campus.courses.create(brandt, fields)
             except Conflict:
                 continue
-            seat = Seat(brandt, course, "instructor")
-            self.campus.courses.place(seat, self.cast[TESSA], "ta", None)
+            member = CourseMember(brandt, course, "instructor")
+            self.campus.courses.place(member, self.cast[TESSA], "ta", None)
             taken = self.students if course_id == "CS101" else self.students[:8]
             for number, student in enumerate(taken):
-                self.campus.courses.place(seat, student, "student", "AB"[number % 2])
+                self.campus.courses.place(member, student, "student", "AB"[number % 2])
 
     def _id(self, name: str) -> str:
         return f"{name}-{self.today:%Y}-AUTUMN"
@@ -233,12 +233,12 @@ class _Making:
     def _course(self, name: str) -> Course:
         return self.campus.repository.course(self._id(name))
 
-    def _seat(self, user: User, course: Course, role: CourseRole = "student") -> Seat:
+    def _member(self, user: User, course: Course, role: CourseRole = "student") -> CourseMember:
         enrolment = self.campus.repository.enrolment(user.user_id, course.course_id)
-        return Seat(user, course, role, enrolment)
+        return CourseMember(user, course, role, enrolment)
 
-    def _staff(self, course: Course) -> Seat:
-        return self._seat(self.cast[BRANDT], course, "instructor")
+    def _staff(self, course: Course) -> CourseMember:
+        return self._member(self.cast[BRANDT], course, "instructor")
 
     def _assignment(self, course: Course, title: str, due: datetime, **fields: Any) -> Assignment | None:
         """A published assignment; None if there is one with this title."""
@@ -261,7 +261,7 @@ class _Making:
     def _submit(self, user: User, course: Course, assignment: Assignment, name: str, text: str) -> Submission:
         file = self._file(user, name, text.encode())
         return self.campus.submissions.submit(
-            self._seat(user, course),
+            self._member(user, course),
             assignment,
             parts=[NewPart("file", file_id=file.file_id)],
             key=f"seed-{assignment.assignment_id}",
@@ -287,7 +287,7 @@ class _Making:
         )
         if essay is None:
             return
-        marker = self._seat(self.cast[TESSA], course, "ta").actor
+        marker = self._member(self.cast[TESSA], course, "ta").actor
         made = []
         for number, student in enumerate(self.students):
             late = 1.5 if student.user_id == OMAR else -1
@@ -340,12 +340,12 @@ class _Making:
 
     def _regrade(self, essay: Assignment, course: Course) -> None:
         noor = self.cast[NOOR]
-        seat = self._seat(noor, course)
+        member = self._member(noor, course)
         self.clock.now = self.today - timedelta(days=2)
         released = self.campus.repository.assignment(essay.assignment_id)
-        made = self.campus.submissions.of_student(seat, released)[0]
+        made = self.campus.submissions.of_student(member, released)[0]
         words = "My example is explained below the code. Could you look at the reasoning again?"
-        self.campus.regrades.request(released, made, words, seat.actor)
+        self.campus.regrades.request(released, made, words, member.actor)
 
     def sorting(self) -> None:
         course = self._course("CS101")
@@ -392,7 +392,7 @@ class _Making:
         omar = self.cast[OMAR]
         self.clock.now = self.today - timedelta(days=1)
         file = self._file(omar, "crawler.py", b"import urllib.robotparser\n\n\ndef crawl(url):\n    ...\n")
-        campus.drafts.add(self._seat(omar, course), project, NewPart("file", file_id=file.file_id))
+        campus.drafts.add(self._member(omar, course), project, NewPart("file", file_id=file.file_id))
 
     def lab_report(self) -> None:
         course = self._course("PHY201")

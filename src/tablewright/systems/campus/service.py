@@ -18,7 +18,13 @@ from tablewright.systems.campus.settings import settings_in
 def start(given: Start) -> Campus:
     """Campus Cloud over its tables and its objects."""
     campus = open_campus(
-        given.db, given.world, given.secret, home=given.home, url=given.url, settings=settings_in(given.home)
+        given.db,
+        given.world,
+        given.secret,
+        home=given.home,
+        url=given.url,
+        settings=settings_in(given.home),
+        objects_url=given.objects,
     )
     for consumer in jobs.consumers(campus):
         consumer.create_tables()  # before the first write: a stream has no changes from before it was created

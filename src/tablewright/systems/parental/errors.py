@@ -3,6 +3,8 @@
 Elsewhere: the errors that all systems have (edge/errors.py).
 """
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel
 
 from tablewright.edge.errors import Conflict, Refused
@@ -32,6 +34,17 @@ class RaceLost(Conflict):
         super().__init__(
             "STATE_CONFLICT", "It was changed by someone else, and this is no longer possible. Reload it."
         )
+
+
+class FirewallOfOneProcess(Refused):
+    """A firewall that one process drives, where processes share the tables and none was declared to be it."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        words = (
+            f"{', '.join(names)}: a simulated firewall or nftables gateway is driven by one process. Start one process "
+            "with --firewalls here and the others with --firewalls elsewhere"
+        )
+        super().__init__("FIREWALL_OF_ONE_PROCESS", words, "kind")
 
 
 class DeviceUnavailable(Refused):

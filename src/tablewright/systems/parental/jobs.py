@@ -25,7 +25,8 @@ from tablewright.systems.parental.blocked import log_readers, weekly_report
 from tablewright.systems.parental.blocked.event_files import deliver_all
 from tablewright.systems.parental.blocked.events import Batch
 from tablewright.systems.parental.blocked.log_readers import Listen
-from tablewright.systems.parental.enforcement import due, on_change, plan
+from tablewright.systems.parental.enforcement import due, monitoring, on_change, plan
+from tablewright.systems.parental.enforcement.alarm_metrics import metrics_of
 from tablewright.systems.parental.enforcement.device_audit import Verified
 from tablewright.systems.parental.enforcement.dispatch import Parts, check_children, on_device
 from tablewright.systems.parental.enforcement.queue import Check
@@ -181,6 +182,11 @@ def read_event_files(parental: Parental) -> int:
     return 0 if parental.inbox is None else deliver_all(parental.inbox, take)
 
 
+def publish_metrics(parental: Parental) -> dict[str, float]:
+    """How late and how well rules are enforced, for the alarms of the design."""
+    return metrics_of(monitoring.read(parental, consumers(parental)))
+
+
 # --- when ---
 
 _MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -194,12 +200,26 @@ JOBS: tuple[Job[Parental], ...] = (
     Job("purge", _HOUR, purge_policies, "Purges rules deleted 30 days ago."),
     Job("parked", _HOUR, forget_what_was_parked, "Deletes changes parked for a month."),
     Job("sweep", _MINUTE, sweep, "Checks all children, some at a time."),
+    Job(
+        "metrics",
+        5 * _MINUTE,
+        publish_metrics,
+        "Measures how rules are enforced, for alarms.",
+        publishes=True,
+    ),
 )
+# Jobs that call firewalls, or check children.
+ON_FIREWALLS = frozenset(("tasks", "sessions", "verify", "sweep"))
 _DEMO = Job("demo", _HOUR, seed.keep_alive, "Keeps the demo's children on the network.")
 
 
 def work(parental: Parental) -> Sequence[Job[Parental] | Follower[Parental]]:
-    """Everything that runs without a request, including the demo's job if there is a demo."""
+    """Everything that runs without a request, including the demo's job if there is a demo.
+
+    Where another process drives the firewalls, that one also follows changes and runs the jobs that end in a call.
+    """
+    if not parental.devices.are_driven_here:
+        return tuple(job for job in JOBS if job.name not in ON_FIREWALLS)
     demo = (_DEMO,) if seed.is_there(parental) else ()
     return (*_followers(parental), *JOBS, *demo)
 

@@ -9,13 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from tablewright.kit.cache import Cache
 from tablewright.kit.delivery import OutboxDispatch
 from tablewright.kit.erased import erased_list
 from tablewright.mapping import Db
 from tablewright.systems.parental.blocked.dashboard import Figures
 from tablewright.systems.parental.blocked.ingest import Ingest
 from tablewright.systems.parental.blocked.log_readers import Listen
-from tablewright.systems.parental.cache import Cache
 from tablewright.systems.parental.enforcement import enforced_spans
 from tablewright.systems.parental.enforcement.history import Records
 from tablewright.systems.parental.enforcement.queue import DeviceQueues
@@ -119,26 +119,29 @@ def open_parental(
     *,
     drivers: Drivers,
     secrets: DeviceSecrets | None = None,
+    drives: Callable[[], bool] | None = lambda: True,
     cache: Cache | None = None,
     listen: Listen | None = None,
     inbox: Path | None = None,
     invitation_link: str = INVITATION_LINK,
     home: Path | None = None,
+    objects: str | None = None,
 ) -> Parental:
     """Parental controls over a database.
 
     `secret` keys one-time codes, the seal of messages and the names of rules; `drivers` opens the way to a firewall,
-    `secrets` says which secret is for which; `cache` is where nodes share the registry, in this process if not given;
-    `inbox` is a directory of files that sensors append what was blocked to; `issue` makes a login for a subject with
-    roles and an address; `home` is a directory for the list of the erased.
+    `secrets` says which secret is for which, `drives` whether this process is the one that calls them; `cache` is where
+    nodes share the registry, in this process if not given; `inbox` is a directory of files that sensors append what was
+    blocked to; `issue` makes a login for a subject with roles and an address; `home` is a directory for the list of the
+    erased, unless it is among `objects`.
     """
     repository = Repository(db, world, secret)
     numbers = Numbers(repository, secret)
     families = Families(repository)
     registry = Registry(repository, cache)
-    devices = Devices(repository, drivers, secrets)
+    devices = Devices(repository, drivers, secrets, drives)
     reconciler = Reconciler(repository, registry, devices, secret)
-    people = FamilySubjects(repository, erased_list(home, world))
+    people = FamilySubjects(repository, erased_list(home, world, objects))
     tasks = FamilyTasks(repository, reconciler.reconcile, people)
     return Parental(
         repository=repository,

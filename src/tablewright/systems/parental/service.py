@@ -3,12 +3,12 @@
 Elsewhere: their parts as one value (parental.py), HTTP (api/router.py), pages (pages/area.py).
 """
 
+from tablewright.kit.cache import cache_at
 from tablewright.kit.erased import FOLDER as ERASED_LIST
 from tablewright.kit.system import Start, System
 from tablewright.systems.parental import jobs, seed
 from tablewright.systems.parental.api.router import TRANSLATIONS, router
 from tablewright.systems.parental.blocked import log_readers
-from tablewright.systems.parental.cache import cache_at
 from tablewright.systems.parental.design import DESIGNS
 from tablewright.systems.parental.firewall.device_secrets import DeviceSecrets
 from tablewright.systems.parental.firewall.devices import open_driver
@@ -27,12 +27,15 @@ def start(given: Start) -> Parental:
         given.issue,
         drivers=drivers,
         secrets=secrets,
-        cache=cache_at(given.cache, given.world),
+        drives=given.drives,
+        cache=cache_at(given.cache, given.world, "parental"),
         listen=log_readers.open_log_readers(given.home / "devices", given.world),
         inbox=given.home / "events",
         invitation_link=given.url.rstrip("/") + INVITATION_LINK,
         home=given.home,
+        objects=given.objects,
     )
+    parental.devices.refuse_unshared(parental.devices.all())
     for consumer in jobs.consumers(parental):
         consumer.create_tables()  # before anything is written: changes from before a stream are not in it
     jobs.erase_again(parental)  # before anybody is served
@@ -57,4 +60,5 @@ SYSTEM = System(
     subjects=lambda parental: (parental.privacy.people.child, parental.privacy.people.family),
     translations=TRANSLATIONS,
     beside=(ERASED_LIST,),
+    has_devices=True,
 )

@@ -63,13 +63,15 @@ def open_portal(
     verify_link: str = VERIFY_LINK,
     order_link: str = ORDER_LINK,
     home: Path | None = None,
+    objects: str | None = None,
     staff: Callable[[], Sequence[str]] = tuple,
 ) -> Portal:
     """The portal over a database.
 
     `secret` keys its one-time codes, the seal of messages, preview links and the simulated gateway; `issue` makes a
     login for a subject with roles and a verified address. `home` is the directory of the list of erasures, which
-    `privacy.erase_again` applies. `staff` returns the addresses that jobs mail about campaigns and customers.
+    `privacy.erase_again` applies, unless it is among `objects`. `staff` returns the addresses that jobs
+    mail about campaigns and customers.
     """
     repository = Repository(db, world, secret)
     tenants = Tenants(repository)
@@ -78,7 +80,7 @@ def open_portal(
     return Portal(
         repository,
         tenants,
-        Privacy(repository, erased_list(home, world)),
+        Privacy(repository, erased_list(home, world, objects)),
         Catalogue(repository),
         Checkout(repository, tenants, orders, GuestLimits(repository, secret)),
         orders,

@@ -23,6 +23,7 @@ def start(given: Start) -> Portal:
         verify_link=url + VERIFY_LINK,
         order_link=url + ORDER_LINK,
         home=given.home,
+        objects=given.objects,
         staff=lambda: given.staff("admin"),
     )
     for consumer in jobs.consumers(portal):

@@ -29,7 +29,9 @@ def start(given: Start) -> Travel:
         """A token for a device: it ends with the session it names."""
         return given.issue(user_id, (), email or "", {"sid": session_id})
 
-    objects = objects_of(given.home, _OBJECTS, (PICTURES, ANALYTICS, ERASED, CHECKS), given.world)
+    objects = objects_of(
+        given.home, _OBJECTS, (PICTURES, ANALYTICS, ERASED, CHECKS), given.world, at=given.objects
+    )
     # With other secrets, erased travellers would not be recognised in a restored copy.
     keyring = checked_keyring(KEYRING, given.home / _SECRETS, objects, given.world)
     travel = open_travel(
@@ -71,5 +73,6 @@ SYSTEM = System(
     translations=TRANSLATIONS,
     beside=(f"{_OBJECTS}/{ERASED}", f"{_OBJECTS}/{CHECKS}"),
     apart=(_SECRETS,),
+    keyrings=(_SECRETS,),
     migrations=MIGRATIONS,
 )

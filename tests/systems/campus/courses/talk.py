@@ -10,11 +10,11 @@ from typing import Any
 from tests.systems.campus.talk import Place
 
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.access import seat_of
+from tablewright.systems.campus.access import member_of
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.course_model import Assignment, CourseRole, GroupSet, Submission, Team
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.parts import NewPart
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.jobs import run_tasks
 from tablewright.systems.campus.model import File, User
 
@@ -36,14 +36,14 @@ class Class:
     def now(self) -> datetime:
         return self.at.clock.now()
 
-    def seat(self, who: User | str | None = None) -> Seat:
-        """Where someone sits, as it is now; the teacher without a name."""
+    def member(self, who: User | str | None = None) -> CourseMember:
+        """Someone as a member of the course, as it is now; the teacher without a name."""
         user = self.teacher if who is None else self.people[who] if isinstance(who, str) else who
-        return seat_of(self.campus, self.at.again(user), COURSE)
+        return member_of(self.campus, self.at.again(user), COURSE)
 
     def person(self, name: str, role: CourseRole = "student", section: str | None = None) -> User:
         user = self.at.user(name)
-        self.campus.courses.place(self.seat(), user, role, section)
+        self.campus.courses.place(self.member(), user, role, section)
         self.people[name] = user
         return user
 
@@ -52,8 +52,8 @@ class Class:
             "title": "Lab 1", "description": "Measure it.", "due_date": self.now() + timedelta(days=7),
             "max_file_size": 10_000, "allowed_file_types": [], "max_submissions": 3, **fields,
         }  # fmt: skip
-        made = self.campus.assignments.create(self.seat(), given)
-        return self.campus.assignments.publish(self.seat(), made.assignment_id) if published else made
+        made = self.campus.assignments.create(self.member(), given)
+        return self.campus.assignments.publish(self.member(), made.assignment_id) if published else made
 
     def file(self, who: User | str, content: bytes = b"a result\n", name: str = "result.txt") -> File:
         user = self.people[who] if isinstance(who, str) else who
@@ -61,12 +61,12 @@ class Class:
 
     def submit(self, who: str, assignment: Assignment, *parts: NewPart, **more: Any) -> Submission:
         chosen: Sequence[NewPart] = parts or [NewPart("text", text="my answer")]
-        return self.campus.submissions.submit(self.seat(who), assignment, parts=chosen, **more)
+        return self.campus.submissions.submit(self.member(who), assignment, parts=chosen, **more)
 
     def team(self, *names: str, group_set: GroupSet | None = None) -> tuple[GroupSet, Team]:
-        found = group_set or self.campus.teams.create_set(self.seat(), "Projects")
+        found = group_set or self.campus.teams.create_set(self.member(), "Projects")
         members = [self.people[name].user_id for name in names]
-        return found, self.campus.teams.create_team(self.seat(), found, f"Team {names[0]}", members)
+        return found, self.campus.teams.create_team(self.member(), found, f"Team {names[0]}", members)
 
     def row(self, submission: Submission) -> Submission | None:
         key = submission.assignment_id, submission.owner_id, submission.submission_number
@@ -77,6 +77,16 @@ class Class:
 
     def run_tasks(self) -> int:
         return run_tasks(self.campus)
+
+
+def course_of(at: Place) -> Class:
+    """A course with nobody in it but its teacher, Petra Quast."""
+    teacher = at.user("brandt", "instructor")
+    teacher = at.campus.users.change_profile(teacher, {"name": "Petra Quast"})
+    now = at.clock.now()
+    fields = {"course_id": COURSE, "name": "CS", "semester": "S", "semester_end": now + timedelta(days=90)}
+    at.campus.courses.create(teacher, fields)
+    return Class(at, teacher)
 
 
 def text(words: str = "my answer") -> NewPart:

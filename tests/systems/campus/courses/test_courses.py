@@ -14,8 +14,8 @@ from tests.systems.talk import at_once
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Audience
 from tablewright.systems.campus.courses.archive import archive_name
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.csv_rows import rows_of
-from tablewright.systems.campus.courses.seats import Seat
 
 ROSTER = b"""\xef\xbb\xbfE-Mail;Name;Role;Section
 u1@campus.example;Someone;student;B
@@ -36,21 +36,42 @@ def test_a_roster_is_previewed_without_a_write_then_imported_and_the_same_again_
     roster, teacher = lesson.campus.roster, lesson.teacher
     expected = ["changed", "new person", "new person", "refused", "refused", "refused"]
     before = lesson.campus.courses.members(COURSE)
-    preview = roster.preview(teacher, ROSTER, lesson.seat())
+    preview = roster.preview(teacher, ROSTER, lesson.member())
     assert [each.outcome for each in preview.entries] == expected
     assert lesson.campus.courses.members(COURSE) == before
     assert lesson.campus.users.by_email("ada@campus.example") is None
-    done = roster.load(teacher, ROSTER, lesson.seat())
+    done = roster.load(teacher, ROSTER, lesson.member())
     assert [each.outcome for each in done.entries] == expected
     assert [(each.name, each.role) for each in lesson.campus.courses.members(COURSE)] == [
         ("grace", "instructor"), ("Bob", "ta"), ("Ada Lovelace", "student"), ("u1", "student"), ("u2", "student"),
     ]  # fmt: skip
-    again = roster.load(teacher, ROSTER, lesson.seat())
+    again = roster.load(teacher, ROSTER, lesson.member())
     assert [each.outcome for each in again.entries] == ["unchanged"] * 3 + ["refused"] * 3
 
 
+def test_a_roster_without_roles_and_sections_leaves_those_that_people_have(lesson: Class) -> None:
+    roster, teacher = lesson.campus.roster, lesson.teacher
+    roster.load(teacher, b"email,name,role,section\nbob@campus.example,Bob,ta,A\n", lesson.member())
+    before = lesson.campus.courses.members(COURSE)
+    addresses = f"email\n{teacher.email}\nbob@campus.example\nu1@campus.example\n".encode()
+    done = roster.load(teacher, addresses, lesson.member())
+    assert {each.outcome for each in done.entries} == {"unchanged"}
+    assert lesson.campus.courses.members(COURSE) == before
+
+
+def test_nobody_takes_the_course_from_themselves_by_another_role(lesson: Class) -> None:
+    roster, teacher = lesson.campus.roster, lesson.teacher
+    row = f"email,role\n{teacher.email},student\n".encode()
+    for act in (roster.preview, roster.load):
+        [entry] = act(teacher, row, lesson.member()).entries
+        assert (entry.outcome, "own role" in entry.message) == ("refused", True)
+    with refuses("OWN_ENROLMENT"):
+        lesson.campus.courses.place(lesson.member(), teacher, "student", None)
+    assert lesson.campus.courses.members(COURSE)[0].role == "instructor"
+
+
 def test_someone_on_a_roster_signs_in_later_and_is_in_the_course(lesson: Class) -> None:
-    lesson.campus.roster.load(lesson.teacher, b"email,name\nada@campus.example,Ada\n", lesson.seat())
+    lesson.campus.roster.load(lesson.teacher, b"email,name\nada@campus.example,Ada\n", lesson.member())
     ada = lesson.at.user("ada", email="ADA@campus.example")
     assert [course.course_id for course, _ in lesson.campus.courses.of(ada)] == [COURSE]
 
@@ -77,8 +98,8 @@ def test_an_admin_imports_courses_with_their_sections(lesson: Class) -> None:
 
 def test_two_imports_at_once_make_each_person_once(lesson: Class) -> None:
     rows = b"email,name\n" + b"".join(b"p%d@campus.example,P%d\n" % (n, n) for n in range(10))
-    seat = lesson.seat()
-    work = [lambda: lesson.campus.roster.load(lesson.teacher, rows, seat)] * 3
+    member = lesson.member()
+    work = [lambda: lesson.campus.roster.load(lesson.teacher, rows, member)] * 3
     assert not [each for each in at_once(work, 3) if isinstance(each, Exception)]
     students = lesson.campus.courses.members(COURSE, "student")
     assert len(students) == len({each.email for each in students}) == 12
@@ -90,7 +111,7 @@ def test_two_imports_at_once_make_each_person_once(lesson: Class) -> None:
         (b"name,role\nAda,student\n", "MISSING_COLUMN"),
         (b"email\n\xff\xfe\n", "INVALID_CSV"),
         (b"email\n\x00\n", "INVALID_CSV"),
-        (b"email\n" + b"x" * 2_000_001, "FILE_TOO_LARGE"),
+        (b"email\n" + b"x" * 2_200_000, "FILE_TOO_LARGE"),
         (b"email\n" + b"a@b.example\n" * 10_001, "FILE_TOO_LARGE"),
         (b"", "MISSING_COLUMN"),
     ],
@@ -99,7 +120,7 @@ def test_a_file_that_is_not_such_a_table_is_refused_as_a_whole(
     lesson: Class, content: bytes, code: str
 ) -> None:
     with refuses(code):
-        lesson.campus.roster.preview(lesson.teacher, content, lesson.seat())
+        lesson.campus.roster.preview(lesson.teacher, content, lesson.member())
 
 
 def test_separators_quotes_and_our_own_guard_against_formulas_are_understood() -> None:
@@ -118,48 +139,48 @@ def test_a_student_is_in_one_team_of_a_set(lesson: Class) -> None:
     _, other = lesson.team("u2", group_set=group_set)
     u1 = lesson.people["u1"].user_id
     with refuses("ALREADY_IN_TEAM"):
-        lesson.campus.teams.add(lesson.seat(), group_set, other.team_id, u1)
+        lesson.campus.teams.add(lesson.member(), group_set, other.team_id, u1)
     with refuses("ALREADY_IN_TEAM"):
-        lesson.campus.teams.create_team(lesson.seat(), group_set, "Third", [u1])
-    lesson.campus.teams.take_out(lesson.seat(), group_set, one.team_id, u1)
-    assert u1 in lesson.campus.teams.add(lesson.seat(), group_set, other.team_id, u1).member_ids
+        lesson.campus.teams.create_team(lesson.member(), group_set, "Third", [u1])
+    lesson.campus.teams.take_out(lesson.member(), group_set, one.team_id, u1)
+    assert u1 in lesson.campus.teams.add(lesson.member(), group_set, other.team_id, u1).member_ids
 
 
 def test_students_who_join_at_once_never_overfill_a_team(lesson: Class) -> None:
     for n in range(3, 9):
         lesson.person(f"u{n}")
-    group_set = lesson.campus.teams.create_set(lesson.seat(), "Labs", self_enrolment=True, team_size=3)
-    team = lesson.campus.teams.create_team(lesson.seat(), group_set, "Lab 1")
-    seats = [lesson.seat(f"u{n}") for n in range(1, 9)]
+    group_set = lesson.campus.teams.create_set(lesson.member(), "Labs", self_enrolment=True, team_size=3)
+    team = lesson.campus.teams.create_team(lesson.member(), group_set, "Lab 1")
+    members = [lesson.member(f"u{n}") for n in range(1, 9)]
 
-    def join(seat: Seat) -> object:
-        return lesson.campus.teams.join(seat, group_set, team.team_id)
+    def join(member: CourseMember) -> object:
+        return lesson.campus.teams.join(member, group_set, team.team_id)
 
-    at_once([lambda seat=seat: join(seat) for seat in seats], 8)  # type: ignore[misc]  # seat is bound
+    at_once([lambda member=member: join(member) for member in members], 8)  # type: ignore[misc]  # member is bound
     assert len(lesson.campus.teams.teams(group_set)[0].member_ids) == 3
 
 
 def test_only_sets_that_say_so_are_joined_by_students(lesson: Class) -> None:
     group_set, team = lesson.team("u1")
     with refuses("NO_SELF_ENROLMENT"):
-        lesson.campus.teams.join(lesson.seat("u2"), group_set, team.team_id)
+        lesson.campus.teams.join(lesson.member("u2"), group_set, team.team_id)
 
 
 def test_at_random_everyone_is_in_a_team_of_nearly_equal_size(lesson: Class) -> None:
     for n in range(3, 12):
         lesson.person(f"u{n}")
-    group_set = lesson.campus.teams.create_set(lesson.seat(), "Random")
-    made = lesson.campus.teams.at_random(lesson.seat(), group_set, 3)
+    group_set = lesson.campus.teams.create_set(lesson.member(), "Random")
+    made = lesson.campus.teams.at_random(lesson.member(), group_set, 3)
     assert sorted(len(team.member_ids) for team in made) == [2, 3, 3, 3]
     assert lesson.campus.teams.without_team(group_set) == []
-    assert lesson.campus.teams.at_random(lesson.seat(), group_set, 3) == []
+    assert lesson.campus.teams.at_random(lesson.member(), group_set, 3) == []
 
 
 def test_teams_from_csv_are_the_same_when_loaded_again(lesson: Class) -> None:
-    group_set = lesson.campus.teams.create_set(lesson.seat(), "CSV")
+    group_set = lesson.campus.teams.create_set(lesson.member(), "CSV")
     rows = b"team,email\nRed,u1@campus.example\nRed,u2@campus.example\nBlue,nobody@campus.example\n"
-    first = lesson.campus.teams.load(lesson.seat(), group_set, rows)
-    again = lesson.campus.teams.load(lesson.seat(), group_set, rows)
+    first = lesson.campus.teams.load(lesson.member(), group_set, rows)
+    again = lesson.campus.teams.load(lesson.member(), group_set, rows)
     assert [row.outcome.partition(":")[0] for row in first] == ["added", "added", "refused"]
     assert [row.outcome.partition(":")[0] for row in again] == ["unchanged", "unchanged", "refused"]
 
@@ -167,7 +188,7 @@ def test_teams_from_csv_are_the_same_when_loaded_again(lesson: Class) -> None:
 def test_a_row_that_is_refused_leaves_no_team(lesson: Class) -> None:
     group_set, _ = lesson.team("u1")
     rows = b"team,email\nGreen,u1@campus.example\nBLUE,u2@campus.example\nblue,u2@campus.example\n"
-    report = lesson.campus.teams.load(lesson.seat(), group_set, rows)
+    report = lesson.campus.teams.load(lesson.member(), group_set, rows)
     assert [row.outcome.partition(":")[0] for row in report] == ["refused", "added", "unchanged"]
     names = [team.name for team in lesson.campus.teams.teams(group_set)]
     assert ("BLUE" in names, "Green" in names, "blue" in names) == (True, False, False)
@@ -175,28 +196,28 @@ def test_a_row_that_is_refused_leaves_no_team(lesson: Class) -> None:
 
 def test_staff_of_a_course_are_in_no_team(lesson: Class) -> None:
     group_set, team = lesson.team("u1")
-    staff = lesson.seat().user.user_id
+    staff = lesson.member().user.user_id
     with refuses("STUDENTS_ONLY"):
-        lesson.campus.teams.add(lesson.seat(), group_set, team.team_id, staff)
+        lesson.campus.teams.add(lesson.member(), group_set, team.team_id, staff)
     with refuses("STUDENTS_ONLY"):
-        lesson.campus.teams.create_team(lesson.seat(), group_set, "Staff", [staff])
+        lesson.campus.teams.create_team(lesson.member(), group_set, "Staff", [staff])
     assert len(lesson.campus.teams.teams(group_set)) == 1
 
 
 def test_two_teams_of_a_set_have_different_names(lesson: Class) -> None:
-    teams, seat = lesson.campus.teams, lesson.seat()
-    group_set, other = teams.create_set(seat, "One"), teams.create_set(seat, "Two")
-    teams.create_team(seat, group_set, "Team 2")
+    teams, member = lesson.campus.teams, lesson.member()
+    group_set, other = teams.create_set(member, "One"), teams.create_set(member, "Two")
+    teams.create_team(member, group_set, "Team 2")
     with refuses("TEAM_EXISTS"):
-        teams.create_team(seat, group_set, " team 2 ")
-    teams.create_team(seat, other, "Team 2")
-    made = teams.at_random(seat, group_set, 1)
+        teams.create_team(member, group_set, " team 2 ")
+    teams.create_team(member, other, "Team 2")
+    made = teams.at_random(member, group_set, 1)
     assert "Team 2" not in {team.name for team in made}
 
 
 def test_a_removed_student_leaves_the_teams(lesson: Class) -> None:
     group_set, _ = lesson.team("u1", "u2")
-    lesson.campus.courses.remove(lesson.seat(), lesson.people["u1"].user_id)
+    lesson.campus.courses.remove(lesson.member(), lesson.people["u1"].user_id)
     assert lesson.campus.teams.teams(group_set)[0].member_ids == [lesson.people["u2"].user_id]
 
 
@@ -233,12 +254,12 @@ def test_an_assignment_with_a_mistake_is_refused(lesson: Class, fields: dict[str
 
 def test_students_see_an_assignment_once_it_is_published_and_are_told_once(lesson: Class) -> None:
     assignment = lesson.assignment(published=False)
-    assert lesson.campus.assignments.of(lesson.seat("u1")) == []
-    lesson.campus.assignments.publish(lesson.seat(), assignment.assignment_id)
-    lesson.campus.assignments.publish(lesson.seat(), assignment.assignment_id)
+    assert lesson.campus.assignments.of(lesson.member("u1")) == []
+    lesson.campus.assignments.publish(lesson.member(), assignment.assignment_id)
+    lesson.campus.assignments.publish(lesson.member(), assignment.assignment_id)
     lesson.run_tasks()
     lesson.run_tasks()
-    assert [each.title for each in lesson.campus.assignments.of(lesson.seat("u1"))] == ["Lab 1"]
+    assert [each.title for each in lesson.campus.assignments.of(lesson.member("u1"))] == ["Lab 1"]
     news = list(lesson.at.db.all(lesson.campus.notifier.of(lesson.people["u1"])))
     assert [each.kind for each in news] == ["assignment"]
     assert "Lab 1" in news[0].text
@@ -248,21 +269,21 @@ def test_only_instructors_edit_and_a_change_after_what_was_seen_is_a_conflict(le
     assignment, service = lesson.assignment(), lesson.campus.assignments
     lesson.person("tom", "ta")
     with refuses("INSTRUCTOR_ONLY"):
-        service.change(lesson.seat("tom"), assignment.assignment_id, {"title": "Mine"})
+        service.change(lesson.member("tom"), assignment.assignment_id, {"title": "Mine"})
     seen = assignment.updated_at
     lesson.submit("u1", assignment)
     lesson.campus.submission_counts.count(
         COURSE, assignment.assignment_id
     )  # changes the version, not the text
-    changed = service.change(lesson.seat(), assignment.assignment_id, {"title": "Lab one"}, seen)
+    changed = service.change(lesson.member(), assignment.assignment_id, {"title": "Lab one"}, seen)
     assert (changed.title, changed.submission_count) == ("Lab one", 1)
     with refuses("VERSION_CONFLICT"):
-        service.change(lesson.seat(), assignment.assignment_id, {"title": "Lab eins"}, seen)
+        service.change(lesson.member(), assignment.assignment_id, {"title": "Lab eins"}, seen)
 
 
 def test_a_new_name_of_the_course_reaches_its_assignments(lesson: Class) -> None:
     assignment = lesson.assignment()
-    lesson.campus.courses.change(lesson.seat(), {"name": "Computing for all"})
+    lesson.campus.courses.change(lesson.member(), {"name": "Computing for all"})
     lesson.run_tasks()
     assert lesson.again(assignment).course_name == "Computing for all"
 
@@ -271,7 +292,7 @@ def test_teams_are_fixed_once_it_is_published(lesson: Class) -> None:
     group_set, _ = lesson.team("u1")
     with refuses("PUBLISHED"):
         lesson.campus.assignments.change(
-            lesson.seat(), lesson.assignment().assignment_id, {"group_set_id": group_set.group_set_id}
+            lesson.member(), lesson.assignment().assignment_id, {"group_set_id": group_set.group_set_id}
         )
 
 
@@ -279,7 +300,7 @@ def test_it_closes_when_the_last_extension_is_over(lesson: Class) -> None:
     assignment, service = lesson.assignment(late_policy="reject"), lesson.campus.assignments
     fields = {"due_date": assignment.due_date + timedelta(days=2)}
     u1 = lesson.people["u1"].user_id
-    service.override(lesson.seat(), assignment.assignment_id, "student", u1, fields)
+    service.override(lesson.member(), assignment.assignment_id, "student", u1, fields)
     lesson.at.clock.move(assignment.due_date + timedelta(seconds=1) - lesson.now())
     assert service.close_due() == 0
     lesson.at.later(days=2)
@@ -287,7 +308,7 @@ def test_it_closes_when_the_last_extension_is_over(lesson: Class) -> None:
     assert service.close_due() == 0
     assert lesson.again(assignment).status == "closed"
     with refuses("INVALID_DATES"):
-        service.reopen(lesson.seat(), assignment.assignment_id)
+        service.reopen(lesson.member(), assignment.assignment_id)
 
 
 def test_late_work_that_is_accepted_keeps_it_open_until_the_semester_ends(lesson: Class) -> None:
@@ -315,7 +336,7 @@ def test_an_override_with_a_mistake_is_refused(
     assignment = lesson.assignment()
     with refuses(code):
         lesson.campus.assignments.override(
-            lesson.seat(),
+            lesson.member(),
             assignment.assignment_id,
             audience,
             id,
@@ -327,11 +348,11 @@ def test_an_override_with_a_mistake_is_refused(
 def test_a_removed_override_makes_work_late_again(lesson: Class) -> None:
     assignment, service = lesson.assignment(), lesson.campus.assignments
     fields = {"due_date": assignment.due_date + timedelta(days=2)}
-    service.override(lesson.seat(), assignment.assignment_id, "section", "A", fields)
+    service.override(lesson.member(), assignment.assignment_id, "section", "A", fields)
     lesson.at.clock.move(assignment.due_date + timedelta(days=1) - lesson.now())
     made = lesson.submit("u1", assignment)
     assert not made.is_late
-    service.remove_override(lesson.seat(), assignment.assignment_id, "section", "A")
+    service.remove_override(lesson.member(), assignment.assignment_id, "section", "A")
     lesson.run_tasks()
     stored = lesson.row(made)
     assert stored is not None
@@ -344,7 +365,7 @@ def test_a_day_before_it_is_due_who_has_not_submitted_is_reminded_once(lesson: C
     lesson.person("u3")
     u3 = lesson.people["u3"].user_id
     later = {"due_date": assignment.due_date + timedelta(days=3)}
-    lesson.campus.assignments.override(lesson.seat(), assignment.assignment_id, "student", u3, later)
+    lesson.campus.assignments.override(lesson.member(), assignment.assignment_id, "student", u3, later)
     lesson.submit("u1", assignment)
 
     def reminded() -> list[str]:
@@ -363,6 +384,25 @@ def test_a_day_before_it_is_due_who_has_not_submitted_is_reminded_once(lesson: C
     assert reminded() == ["u2", "u3"]
 
 
+def test_a_date_that_was_moved_is_reminded_of_again(lesson: Class) -> None:
+    assignment = lesson.assignment()
+    lesson.at.clock.move(assignment.due_date - timedelta(hours=23) - lesson.now())
+
+    def reminders() -> list[str]:
+        lesson.campus.reminders.plan()
+        lesson.run_tasks()
+        found = lesson.at.db.all(lesson.campus.notifier.of(lesson.people["u1"]))
+        return [each.text for each in found if each.kind == "reminder"]
+
+    assert len(reminders()) == 1
+    moved = assignment.due_date + timedelta(days=2)
+    lesson.campus.assignments.change(lesson.member(), assignment.assignment_id, {"due_date": moved})
+    assert len(reminders()) == 1
+    lesson.at.later(days=2)
+    assert len(reminders()) == 2
+    assert len(reminders()) == 2
+
+
 def test_an_extension_of_one_member_moves_the_reminder_and_the_missing_grade_of_the_team(
     lesson: Class,
 ) -> None:
@@ -376,8 +416,10 @@ def test_an_extension_of_one_member_moves_the_reminder_and_the_missing_grade_of_
     )
     later = {"due_date": assignment.due_date + timedelta(days=3)}
     change = lesson.campus.assignments.override
-    change(lesson.seat(), assignment.assignment_id, "student", lesson.people["u3"].user_id, later)
-    change(lesson.seat(), assignment.assignment_id, "student", lesson.people["u4"].user_id, {"excused": True})
+    change(lesson.member(), assignment.assignment_id, "student", lesson.people["u3"].user_id, later)
+    change(
+        lesson.member(), assignment.assignment_id, "student", lesson.people["u4"].user_id, {"excused": True}
+    )
     lesson.run_tasks()
 
     def told(kind: str) -> dict[str, list[str]]:
@@ -422,7 +464,7 @@ def test_an_extension_of_a_members_section_is_one_for_the_team_in_the_gradebook(
         group_set_id=group_set.group_set_id, late_policy="reject", missing_grade=Decimal(0)
     )
     later = {"due_date": assignment.due_date + timedelta(days=3)}
-    lesson.campus.assignments.override(lesson.seat(), assignment.assignment_id, "section", "B", later)
+    lesson.campus.assignments.override(lesson.member(), assignment.assignment_id, "section", "B", later)
     lesson.at.clock.move(assignment.due_date + timedelta(days=1) - lesson.now())
     sheet = lesson.campus.gradebook.for_staff(lesson.campus.repository.course(COURSE))
     assert [row.results[assignment.assignment_id].state for row in sheet.rows] == ["open", "open"]

@@ -81,14 +81,14 @@ def test_a_clean_submission_stays_readable_if_a_later_version_has_a_virus(lesson
 
 def test_a_draft_whose_pinned_version_has_a_virus_cannot_be_submitted(lesson: Class) -> None:
     assignment, file = lesson.assignment(), lesson.file("u1", EICAR, "essay.txt")
-    seat = lesson.seat("u1")
-    draft = lesson.campus.drafts.add(seat, assignment, NewPart("file", file_id=file.file_id))
+    member = lesson.member("u1")
+    draft = lesson.campus.drafts.add(member, assignment, NewPart("file", file_id=file.file_id))
     lesson.campus.uploads.store_whole(
-        lesson.at.again(seat.user), "essay.txt", [b"clean"], 5, file_id=file.file_id
+        lesson.at.again(member.user), "essay.txt", [b"clean"], 5, file_id=file.file_id
     )
     lesson.run_tasks()
     with refuses("QUARANTINED"):
-        lesson.campus.submissions.submit(lesson.seat("u1"), assignment, draft=draft.version)
+        lesson.campus.submissions.submit(lesson.member("u1"), assignment, draft=draft.version)
 
 
 def test_only_own_files_are_submitted(lesson: Class, api: Api) -> None:
@@ -100,5 +100,5 @@ def test_only_own_files_are_submitted(lesson: Class, api: Api) -> None:
     with refuses("NOT_YOUR_FILE"):
         lesson.submit("u2", assignment, file_part(file))
     with refuses("NOT_YOUR_FILE"):
-        lesson.campus.drafts.add(lesson.seat("u2"), assignment, NewPart("file", file_id=file.file_id))
+        lesson.campus.drafts.add(lesson.member("u2"), assignment, NewPart("file", file_id=file.file_id))
     assert lesson.campus.repository.file(file.file_id).held_by == []

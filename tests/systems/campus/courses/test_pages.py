@@ -19,7 +19,7 @@ from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import CAMPUS as SYSTEM
 from tablewright.edge import serving_app
-from tablewright.systems.campus.access import seat_of
+from tablewright.systems.campus.access import member_of
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.course_model import Assignment
 from tablewright.systems.campus.model import User
@@ -76,13 +76,13 @@ def course_id(campus: Campus, teacher: User) -> str:
 @pytest.fixture
 def assignment(campus: Campus, teacher: User, course_id: str) -> Assignment:
     """A published assignment that is due in a week."""
-    seat = seat_of(campus, teacher, course_id)
+    member = member_of(campus, teacher, course_id)
     fields = {
         "title": "A test", "description": HOSTILE, "due_date": campus.repository.now() + timedelta(days=7),
         "max_file_size": 10_000, "allowed_file_types": [], "max_submissions": 2, "statement": "My own work.",
     }  # fmt: skip
-    made = campus.assignments.create(seat, fields)
-    return campus.assignments.publish(seat, made.assignment_id)
+    made = campus.assignments.create(member, fields)
+    return campus.assignments.publish(member, made.assignment_id)
 
 
 def _form(page: httpx.Response, action: str) -> dict[str, str | list[str]]:
@@ -92,14 +92,14 @@ def _form(page: httpx.Response, action: str) -> dict[str, str | list[str]]:
 
 def _team_assignment(campus: Campus, teacher: User, course_id: str) -> str:
     """The path of a published assignment for teams."""
-    seat = seat_of(campus, teacher, course_id)
+    member = member_of(campus, teacher, course_id)
     group_set = campus.teams.sets(course_id)[0]
     fields = {
         "title": "Together", "description": "", "due_date": campus.repository.now() + timedelta(days=7),
         "max_file_size": 1000, "allowed_file_types": [], "group_set_id": group_set.group_set_id,
     }  # fmt: skip
-    made = campus.assignments.create(seat, fields)
-    campus.assignments.publish(seat, made.assignment_id)
+    made = campus.assignments.create(member, fields)
+    campus.assignments.publish(member, made.assignment_id)
     return f"{HOME}/assignments/{made.assignment_id}"
 
 
@@ -145,15 +145,15 @@ def test_what_a_teacher_wrote_is_shown_and_never_run(enter: Enter, assignment: A
 def test_a_late_student_reads_what_it_costs_and_dates_have_their_zone(
     enter: Enter, campus: Campus, teacher: User, course_id: str, clock: testing.Clock
 ) -> None:
-    seat = seat_of(campus, teacher, course_id)
+    member = member_of(campus, teacher, course_id)
     soon = campus.repository.now() + timedelta(hours=1)
     fields = {
         "title": "Costly", "description": "", "due_date": soon, "max_file_size": 1000, "allowed_file_types": [],
         "late_policy": "penalise", "late_penalty": {"percent": 10, "unit": "hour"}, "group_set_id": None,
     }  # fmt: skip
-    made = campus.assignments.create(seat, fields)
-    campus.assignments.publish(seat, made.assignment_id)
-    campus.courses.change(seat, {"late_days": 0})
+    made = campus.assignments.create(member, fields)
+    campus.assignments.publish(member, made.assignment_id)
+    campus.courses.change(member, {"late_days": 0})
     lin, path = enter(LIN), f"{HOME}/assignments/{made.assignment_id}"
     assert "costs" not in words_of(lin.get(path)).split("Rules")[0]
     clock.move(timedelta(hours=1, minutes=10))

@@ -51,7 +51,7 @@ def test_cc_s6_of_ten_submits_at_once_exactly_three_are_made(lesson: Class, api:
     assert lesson.campus.assignments.count(assignment.assignment_id) == 3
     assert lesson.at.again(student).statistics.assignments_submitted == 1
     for row in reversed(rows):
-        lesson.campus.withdrawals.set_back(lesson.seat(), row)
+        lesson.campus.withdrawals.set_back(lesson.member(), row)
     consumer.run_once()
     assert lesson.at.again(student).statistics.assignments_submitted == 0
 

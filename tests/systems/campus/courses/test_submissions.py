@@ -103,7 +103,7 @@ def test_another_students_file_cannot_be_submitted(lesson: Class) -> None:
 def test_one_to_twenty_parts(lesson: Class) -> None:
     assignment = lesson.assignment()
     with refuses("NO_PARTS"):
-        lesson.campus.submissions.submit(lesson.seat("u1"), assignment, parts=[])
+        lesson.campus.submissions.submit(lesson.member("u1"), assignment, parts=[])
     with refuses("TOO_MANY_PARTS"):
         lesson.submit("u1", assignment, *[text(f"part {n}") for n in range(21)])
     assert len(lesson.submit("u1", assignment, *[text(f"part {n}") for n in range(20)]).parts) == 20
@@ -131,7 +131,7 @@ def test_an_extension_is_for_its_student_and_can_have_more_attempts(lesson: Clas
     assignment = lesson.assignment(late_policy="reject", max_submissions=1)
     fields = {"due_date": assignment.due_date + timedelta(days=2), "extra_submissions": 1}
     u1 = lesson.people["u1"].user_id
-    lesson.campus.assignments.override(lesson.seat(), assignment.assignment_id, "student", u1, fields)
+    lesson.campus.assignments.override(lesson.member(), assignment.assignment_id, "student", u1, fields)
     lesson.at.clock.move(assignment.due_date + timedelta(hours=1) - lesson.now())
     assert [lesson.submit("u1", assignment).submission_number for _ in range(2)] == [1, 2]
     with refuses("DEADLINE_PASSED"):
@@ -139,7 +139,7 @@ def test_an_extension_is_for_its_student_and_can_have_more_attempts(lesson: Clas
 
 
 def test_a_date_that_changes_while_a_submission_is_written_decides_about_it(lesson: Class) -> None:
-    """The transaction depends on the gate: no submission keeps dates that were changed before it was written."""
+    """The transaction depends on the acceptance row: no submission keeps dates that were changed before it."""
     assignment = lesson.assignment()
     lesson.at.clock.move(assignment.due_date + timedelta(minutes=5) - lesson.now())
     service, changed = lesson.campus.submissions, list[bool]()
@@ -150,11 +150,11 @@ def test_a_date_that_changes_while_a_submission_is_written_decides_about_it(less
         if not changed:
             changed.append(True)
             later = {"due_date": assignment.due_date + timedelta(days=1)}
-            lesson.campus.assignments.change(lesson.seat(), assignment.assignment_id, later)
+            lesson.campus.assignments.change(lesson.member(), assignment.assignment_id, later)
         return owner
 
     service._owners.of = meddled  # type: ignore[method-assign,assignment]  # in the middle of the attempt
-    made = service.submit(lesson.seat("u1"), assignment, parts=[text()])
+    made = service.submit(lesson.member("u1"), assignment, parts=[text()])
     assert (made.is_late, made.due_date) == (False, assignment.due_date + timedelta(days=1))
 
 
@@ -163,14 +163,14 @@ def test_however_dates_change_in_a_rush_every_row_ends_with_the_dates_that_apply
         lesson.person(f"u{n}", section="A" if n % 2 else "B")
     assignment, service = lesson.assignment(max_submissions=5), lesson.campus.assignments
     lesson.at.clock.move(assignment.due_date + timedelta(hours=1) - lesson.now())
-    seats, staff, due = (
-        {f"u{n}": lesson.seat(f"u{n}") for n in range(1, 9)},
-        lesson.seat(),
+    members, staff, due = (
+        {f"u{n}": lesson.member(f"u{n}") for n in range(1, 9)},
+        lesson.member(),
         assignment.due_date,
     )
     submits = [
-        lambda seat=seat: lesson.campus.submissions.submit(seat, assignment, parts=[text()])
-        for seat in (*seats.values(), *seats.values())
+        lambda member=member: lesson.campus.submissions.submit(member, assignment, parts=[text()])
+        for member in (*members.values(), *members.values())
     ]
     changes = [
         lambda: service.change(staff, assignment.assignment_id, {"due_date": due + timedelta(minutes=5)}),
@@ -181,7 +181,7 @@ def test_however_dates_change_in_a_rush_every_row_ends_with_the_dates_that_apply
             staff,
             assignment.assignment_id,
             "student",
-            seats["u2"].user.user_id,
+            members["u2"].user.user_id,
             {"due_date": due + timedelta(days=1)},
         ),
     ]
@@ -189,19 +189,19 @@ def test_however_dates_change_in_a_rush_every_row_ends_with_the_dates_that_apply
     assert not [each for each in found if isinstance(each, Exception)]
     lesson.run_tasks()
     moved = {"A": timedelta(hours=2), "B": timedelta(minutes=5)}
-    for name, seat in seats.items():
-        assert seat.enrolment is not None
-        wanted = due + (timedelta(days=1) if name == "u2" else moved[seat.enrolment.section or ""])
-        rows = lesson.campus.owners.submissions(assignment.assignment_id, seat.user.user_id)
+    for name, member in members.items():
+        assert member.enrolment is not None
+        wanted = due + (timedelta(days=1) if name == "u2" else moved[member.enrolment.section or ""])
+        rows = lesson.campus.owners.submissions(assignment.assignment_id, member.user.user_id)
         assert [(row.due_date, row.is_late) for row in rows] == [(wanted, wanted < lesson.now())] * 2, name
 
 
 def test_a_closed_assignment_takes_no_work_and_a_reopened_one_does(lesson: Class) -> None:
     assignment, service = lesson.assignment(), lesson.campus.assignments
-    service.close(lesson.seat(), assignment.assignment_id)
+    service.close(lesson.member(), assignment.assignment_id)
     with refuses("DEADLINE_PASSED"):
         lesson.submit("u1", assignment)
-    service.reopen(lesson.seat(), assignment.assignment_id)
+    service.reopen(lesson.member(), assignment.assignment_id)
     assert lesson.submit("u1", assignment).submission_number == 1
 
 
@@ -217,13 +217,13 @@ def test_the_statement_that_was_agreed_to_is_recorded(lesson: Class) -> None:
 
 def test_staff_submits_for_a_student_and_it_says_so(lesson: Class) -> None:
     assignment, u1 = lesson.assignment(), lesson.people["u1"]
-    seat, service = lesson.seat(), lesson.campus.submissions
-    made = service.submit(seat, assignment, parts=[text("by mail")], on_behalf_of=u1.user_id)
+    member, service = lesson.member(), lesson.campus.submissions
+    made = service.submit(member, assignment, parts=[text("by mail")], on_behalf_of=u1.user_id)
     assert (made.student_id, made.submitted_by, made.on_behalf) == (u1.user_id, lesson.teacher.user_id, True)
     with refuses("STUDENT_REQUIRED"):
-        service.submit(seat, assignment, parts=[text()])
+        service.submit(member, assignment, parts=[text()])
     with refuses("COURSE_STAFF_ONLY"):
-        service.submit(lesson.seat("u2"), assignment, parts=[text()], on_behalf_of=u1.user_id)
+        service.submit(lesson.member("u2"), assignment, parts=[text()], on_behalf_of=u1.user_id)
 
 
 # --- drafts ---
@@ -231,36 +231,36 @@ def test_staff_submits_for_a_student_and_it_says_so(lesson: Class) -> None:
 
 def test_a_draft_collects_parts_and_ends_with_the_submission(lesson: Class) -> None:
     assignment, drafts = lesson.assignment(), lesson.campus.drafts
-    seat = lesson.seat("u1")
-    assert drafts.mine(seat, assignment).version == 0
-    drafts.add(seat, assignment, text("one"), 0)
-    two = drafts.add(seat, assignment, text("two"), 1)
-    left = drafts.remove(seat, assignment, two.parts[0].part_id, two.version)
-    drafts.comment(seat, assignment, "please look at 2", left.version)
-    made = lesson.campus.submissions.submit(seat, assignment, draft=4)
+    member = lesson.member("u1")
+    assert drafts.mine(member, assignment).version == 0
+    drafts.add(member, assignment, text("one"), 0)
+    two = drafts.add(member, assignment, text("two"), 1)
+    left = drafts.remove(member, assignment, two.parts[0].part_id, two.version)
+    drafts.comment(member, assignment, "please look at 2", left.version)
+    made = lesson.campus.submissions.submit(member, assignment, draft=4)
     assert ([part.text for part in made.parts], made.comments) == (["two"], "please look at 2")
-    assert drafts.mine(seat, assignment).version == 0
+    assert drafts.mine(member, assignment).version == 0
 
 
 def test_a_part_is_added_on_the_version_that_was_seen(lesson: Class) -> None:
     group_set, _ = lesson.team("u1", "u2")
     assignment, drafts = lesson.assignment(group_set_id=group_set.group_set_id), lesson.campus.drafts
-    drafts.add(lesson.seat("u1"), assignment, text("mine"), 0)
+    drafts.add(lesson.member("u1"), assignment, text("mine"), 0)
     with refuses("VERSION_CONFLICT"):
-        drafts.add(lesson.seat("u2"), assignment, text("unseen"), 0)
-    both = drafts.add(lesson.seat("u2"), assignment, text("mine too"), 1)
+        drafts.add(lesson.member("u2"), assignment, text("unseen"), 0)
+    both = drafts.add(lesson.member("u2"), assignment, text("mine too"), 1)
     assert [part.text for part in both.parts] == ["mine", "mine too"]
 
 
 def test_of_twenty_members_parts_at_once_none_replaces_another(lesson: Class) -> None:
     group_set, _ = lesson.team("u1", "u2")
     assignment = lesson.assignment(group_set_id=group_set.group_set_id)
-    seats = [lesson.seat("u1"), lesson.seat("u2")]
+    members = [lesson.member("u1"), lesson.member("u2")]
     work = [
-        lambda n=n: lesson.campus.drafts.add(seats[n % 2], assignment, text(f"part {n}")) for n in range(20)
+        lambda n=n: lesson.campus.drafts.add(members[n % 2], assignment, text(f"part {n}")) for n in range(20)
     ]
     assert not [each for each in at_once(work, 8) if isinstance(each, Exception)]
-    found = lesson.campus.drafts.mine(seats[0], assignment)
+    found = lesson.campus.drafts.mine(members[0], assignment)
     assert sorted(part.text or "" for part in found.parts) == sorted(f"part {n}" for n in range(20))
 
 
@@ -270,10 +270,12 @@ def test_of_twenty_members_parts_at_once_none_replaces_another(lesson: Class) ->
 def test_two_who_submit_the_same_draft_of_their_team_make_one_attempt(lesson: Class) -> None:
     group_set, _ = lesson.team("u1", "u2")
     assignment = lesson.assignment(group_set_id=group_set.group_set_id)
-    seats = [lesson.seat("u1"), lesson.seat("u2")]
-    draft = lesson.campus.drafts.add(seats[0], assignment, text("ours"), 0)
+    members = [lesson.member("u1"), lesson.member("u2")]
+    draft = lesson.campus.drafts.add(members[0], assignment, text("ours"), 0)
     submit = lesson.campus.submissions.submit
-    work = [lambda seat=seat: submit(seat, assignment, draft=draft.version, attempt=1) for seat in seats]
+    work = [
+        lambda member=member: submit(member, assignment, draft=draft.version, attempt=1) for member in members
+    ]
     one, other = at_once(work, 2)
     assert not isinstance(one, Exception), one
     assert not isinstance(other, Exception), other
@@ -311,7 +313,7 @@ def test_the_members_of_a_submission_stay_when_the_team_changes(lesson: Class) -
     assignment = lesson.assignment(group_set_id=group_set.group_set_id)
     made = lesson.submit("u1", assignment, attempt=1)
     u2 = lesson.people["u2"]
-    lesson.campus.teams.take_out(lesson.seat(), group_set, team.team_id, u2.user_id)
+    lesson.campus.teams.take_out(lesson.member(), group_set, team.team_id, u2.user_id)
     stored = lesson.row(made)
     assert stored is not None
     assert u2.user_id in stored.member_ids
@@ -325,11 +327,11 @@ def test_the_members_of_a_submission_stay_when_the_team_changes(lesson: Class) -
 def test_a_withdrawn_attempt_is_a_draft_again_and_its_number_is_free(lesson: Class) -> None:
     assignment, file = lesson.assignment(max_submissions=1), lesson.file("u1", PDF)
     made = lesson.submit("u1", assignment, file_part(file), key="a-key-of-mine")
-    draft = lesson.campus.withdrawals.withdraw(lesson.seat("u1"), assignment, made)
+    draft = lesson.campus.withdrawals.withdraw(lesson.member("u1"), assignment, made)
     assert draft.parts == made.parts
     assert lesson.row(made) is None
     assert lesson.campus.repository.file(file.file_id).held_by == []
-    again = lesson.campus.submissions.submit(lesson.seat("u1"), assignment, draft=draft.version)
+    again = lesson.campus.submissions.submit(lesson.member("u1"), assignment, draft=draft.version)
     assert (again.submission_number, again.parts) == (1, made.parts)
     with refuses("WITHDRAWN"):
         lesson.submit("u1", assignment, file_part(file), key="a-key-of-mine")
@@ -340,10 +342,10 @@ def test_after_the_deadline_only_staff_takes_an_attempt_back(lesson: Class) -> N
     made = lesson.submit("u1", assignment)
     lesson.at.clock.move(assignment.due_date + timedelta(seconds=1) - lesson.now())
     with refuses("DEADLINE_PASSED"):
-        lesson.campus.withdrawals.withdraw(lesson.seat("u1"), assignment, made)
+        lesson.campus.withdrawals.withdraw(lesson.member("u1"), assignment, made)
     with refuses("COURSE_STAFF_ONLY"):
-        lesson.campus.withdrawals.set_back(lesson.seat("u1"), made)
-    lesson.campus.withdrawals.set_back(lesson.seat(), made, "wrong file")
+        lesson.campus.withdrawals.set_back(lesson.member("u1"), made)
+    lesson.campus.withdrawals.set_back(lesson.member(), made, "wrong file")
     actions = [entry.action for entry in lesson.at.db.all(d.audit.of(f"submission:{made.submission_id}"))]
     assert sorted(actions) == ["set back to draft", "submitted"]
 
@@ -352,35 +354,35 @@ def test_only_the_last_attempt_that_is_not_marked_can_be_taken_back(lesson: Clas
     assignment = lesson.assignment()
     first, second = lesson.submit("u1", assignment), lesson.submit("u1", assignment)
     with refuses("NOT_LAST"):
-        lesson.campus.withdrawals.withdraw(lesson.seat("u1"), assignment, first)
+        lesson.campus.withdrawals.withdraw(lesson.member("u1"), assignment, first)
     stored = lesson.row(second)
     assert stored is not None
     graded = stored.model_copy(update={"status": "graded"})
     lesson.at.db.write(d.submissions.move(stored, graded, by="staff"))
     with refuses("ALREADY_MARKED"):
-        lesson.campus.withdrawals.withdraw(lesson.seat("u1"), assignment, second)
+        lesson.campus.withdrawals.withdraw(lesson.member("u1"), assignment, second)
 
 
 def test_withdrawing_and_submitting_at_once_leaves_as_many_rows_as_the_counter_says(lesson: Class) -> None:
     assignment = lesson.assignment(max_submissions=50)
     made = lesson.submit("u1", assignment)
-    seat, service = lesson.seat("u1"), lesson.campus.submissions
+    member, service = lesson.member("u1"), lesson.campus.submissions
     work = [
-        *(lambda: lesson.campus.withdrawals.withdraw(seat, assignment, made) for _ in range(3)),
-        *(lambda: service.submit(seat, assignment, parts=[text()]) for _ in range(4)),
+        *(lambda: lesson.campus.withdrawals.withdraw(member, assignment, made) for _ in range(3)),
+        *(lambda: service.submit(member, assignment, parts=[text()]) for _ in range(4)),
     ]
     refusals = [each for each in at_once(work, 7) if isinstance(each, Exception)]
     assert all(isinstance(each, CallerError) for each in refusals), refusals
-    rows = lesson.campus.owners.submissions(assignment.assignment_id, seat.user.user_id)
+    rows = lesson.campus.owners.submissions(assignment.assignment_id, member.user.user_id)
     assert [row.submission_number for row in rows] == list(range(1, len(rows) + 1))
-    assert lesson.campus.owners.attempts(assignment, seat.user.user_id) == len(rows)
+    assert lesson.campus.owners.attempts(assignment, member.user.user_id) == len(rows)
 
 
 # --- late days ---
 
 
 def test_late_days_are_taken_once_and_given_back(lesson: Class) -> None:
-    lesson.campus.courses.change(lesson.seat(), {"late_days": 3})
+    lesson.campus.courses.change(lesson.member(), {"late_days": 3})
     assignment = lesson.assignment(
         late_policy="penalise", late_penalty={"percent": Decimal(10), "unit": "day"}, max_submissions=5
     )
@@ -397,17 +399,17 @@ def test_late_days_are_taken_once_and_given_back(lesson: Class) -> None:
     lesson.at.later(days=1)
     last = lesson.submit("u1", assignment)
     assert (last.late_days_used, used()) == (2, 2)
-    lesson.campus.withdrawals.set_back(lesson.seat(), last)
+    lesson.campus.withdrawals.set_back(lesson.member(), last)
     assert used() == 1
     lesson.campus.assignments.change(
-        lesson.seat(), assignment.assignment_id, {"due_date": assignment.due_date + timedelta(days=5)}
+        lesson.member(), assignment.assignment_id, {"due_date": assignment.due_date + timedelta(days=5)}
     )
     lesson.run_tasks()
     assert used() == 0
 
 
 def test_removed_students_cannot_submit(lesson: Class) -> None:
-    assignment, seat = lesson.assignment(), lesson.seat("u1")
-    lesson.campus.courses.remove(lesson.seat(), seat.user.user_id)
+    assignment, member = lesson.assignment(), lesson.member("u1")
+    lesson.campus.courses.remove(lesson.member(), member.user.user_id)
     with refuses("NOT_ENROLLED"):
-        lesson.campus.submissions.submit(seat, assignment, parts=[text()])
+        lesson.campus.submissions.submit(member, assignment, parts=[text()])

@@ -318,6 +318,27 @@ def test_downloads_are_counted_in_batches_without_a_new_version_of_the_file(at: 
     assert at.campus.repository.file(file.file_id).download_count == 200
 
 
+def test_counts_wait_for_a_store_that_does_not_answer_and_none_is_lost(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lin, mo = at.user("lin"), at.user("mo")
+    files = [store_clean(at, lin, name) for name in ("a.txt", "b.txt", "c.txt")]
+    for file in files:
+        _share(at, lin, mo, file)
+        at.campus.library.download_link(mo, file.file_id)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(at.db), "transact", _no_answer)
+        for flush in (jobs.flush_downloads, jobs.flush_accesses):
+            with pytest.raises(ConnectionError):
+                flush(at.campus)
+    assert (jobs.flush_downloads(at.campus), jobs.flush_accesses(at.campus)) == (3, 3)
+    assert [at.campus.repository.file(file.file_id).download_count for file in files] == [1, 1, 1]
+
+
+def _no_answer(*_: object) -> None:
+    raise ConnectionError("the store does not answer")
+
+
 def test_a_download_is_recorded_with_who_it_was(at: Place) -> None:
     lin, mo = at.user("lin"), at.user("mo")
     file = store_clean(at, lin)
@@ -327,6 +348,7 @@ def test_a_download_is_recorded_with_who_it_was(at: Place) -> None:
         (one.action, one.actor) for one in at.db.all(at.campus.repository.history(f"file:{file.file_id}"))
     ]
     assert ("downloaded", mo.name) in entries
+    assert jobs.flush_accesses(at.campus) == 1
     share = at.db.one(d.shares.get(file.file_id, mo.user_id), consistent=True)
     assert share is not None
     assert share.access_count == 1

@@ -19,7 +19,7 @@ from tablewright.systems.campus.course_model import (
     Part,
     Submission,
 )
-from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.grade_model import Criterion, CriterionMark, Level, Rubric
 from tablewright.systems.campus.grading.mark_entries import MarkEntry
 from tablewright.systems.campus.jobs import run_tasks
@@ -58,7 +58,7 @@ class Classroom:
     def enrol(self, name: str, role: CourseRole = "student", section: str | None = None) -> User:
         user = self.at.user(name, "instructor") if role == "instructor" else self.at.user(name)
         self.users[name] = user
-        seat = Enrolment(
+        member = Enrolment(
             user_id=user.user_id,
             course_id=self.course_id,
             role=role,
@@ -68,14 +68,14 @@ class Classroom:
             university_id=f"S-{name}",
             enrolled_at=self.now(),
         )
-        self.at.db.write(d.enrolments.create(seat))
+        self.at.db.write(d.enrolments.create(member))
         return user
 
     def actor(self, name: str) -> Actor:
         user = self.users[name]
         enrolment = self.at.campus.repository.enrolment(user.user_id, self.course_id)
         assert enrolment is not None
-        return Seat(user, self.course(), enrolment.role, enrolment).actor
+        return CourseMember(user, self.course(), enrolment.role, enrolment).actor
 
     # --- work ---
 

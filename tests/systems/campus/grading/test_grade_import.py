@@ -13,6 +13,7 @@ from tests.systems.campus.grading.classroom import Classroom, levels
 from tests.systems.campus.talk import Api
 from tests.systems.talk import given, refused
 
+from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import LatePenalty
 
 D = Decimal
@@ -243,3 +244,13 @@ def test_students_cannot_import(api: Api, room: Classroom) -> None:
     assert refused(answer) == (403, "COURSE_STAFF_ONLY")
     answer = api.post(f"{PATH}:preview", by=room.users["tessa"], content=b"Essay\n1\n")
     assert refused(answer) == (400, "MISSING_COLUMN")
+
+
+def test_an_id_that_two_students_have_names_neither_of_them(api: Api, room: Classroom) -> None:
+    room.assignment("Essay")
+    for name in ("lin", "omar"):
+        user = room.enrol(name)
+        row = d.enrolments.update(user.user_id, room.course_id).at(lambda it: it.university_id)
+        room.at.db.write(row.set("S1"))
+    plan = preview(api, room, b"University id,Essay\nS1,80\n")
+    assert (plan["changes"], problems(plan)) == ([], [(2, "", "Two students have this university id.")])

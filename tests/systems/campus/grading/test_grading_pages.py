@@ -19,7 +19,7 @@ from tablewright.app.serve import app_of
 from tablewright.app.systems import CAMPUS as SYSTEM
 from tablewright.edge import serving_app
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.access import seat_of
+from tablewright.systems.campus.access import member_of
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.courses.parts import NewPart
@@ -82,18 +82,18 @@ def essay(campus: Campus, course_id: str) -> Assignment:
 def made(campus: Campus, course_id: str, **more: object) -> Assignment:
     teacher = campus.users.by_email("brandt@campus.example")
     assert teacher is not None
-    seat = seat_of(campus, teacher, course_id)
+    member = member_of(campus, teacher, course_id)
     fields = {
         "title": "An essay", "description": "Write.", "due_date": campus.repository.now() + timedelta(days=7),
         "max_file_size": 10_000, "allowed_file_types": [], "points": D(10), **more,
     }  # fmt: skip
-    found = campus.assignments.publish(seat, campus.assignments.create(seat, fields).assignment_id)
+    found = campus.assignments.publish(member, campus.assignments.create(member, fields).assignment_id)
     for name in ("lin", "omar"):
         student = campus.users.by_email(f"{name}@campus.example")
         assert student is not None
         text = NewPart("text", text=f"{HOSTILE}\nThe second line of {name}")
         campus.submissions.submit(
-            seat_of(campus, student, course_id), found, parts=[text], key=campus.repository.new_uuid()
+            member_of(campus, student, course_id), found, parts=[text], key=campus.repository.new_uuid()
         )
     return found
 
@@ -311,7 +311,7 @@ def test_a_marker_gives_points_of_their_own_within_the_criterion(
     criteria = [
         Criterion(criterion_id="", title="Ideas", levels=leveled([(D(0), "None"), (D(5), "Many")], []))
     ]
-    actor = seat_of(campus, teacher, course_id).actor
+    actor = member_of(campus, teacher, course_id).actor
     rubric = campus.rubrics.create(course_id, "Ideas", criteria, actor)
     assignment = made(campus, course_id, rubric_id=rubric.rubric_id)
     row, tessa = submission_of(campus, assignment), enter(TESSA)
@@ -361,7 +361,7 @@ def test_the_gradebook_is_imported_from_a_file_after_a_preview(
     stale = next(form.values for form in forms_of(page) if "digest" in form.values)
     # Another grader is faster: nothing is imported, and the new preview says so.
     row = submission_of(campus, essay)
-    actor = seat_of(campus, campus.users.by_id(row.student_id), course_id).actor
+    actor = member_of(campus, campus.users.by_id(row.student_id), course_id).actor
     campus.marks.save(essay, row, MarkEntry(D(3)), actor, row.version)
 
     def sent(values: Mapping[str, object]) -> httpx.Response:
@@ -415,7 +415,7 @@ def test_a_file_from_the_computer_that_wants_to_do_harm_is_refused_beside_its_fi
     bomb = zipped({"worksheet.csv": b"E-mail,Score\n", "Lin/feedback/zeros.txt": bytes(80 * 1024 * 1024)})
     assert len(bomb) < 1_000_000
     harmful = {
-        "bomb.zip": (bomb, 413, "This zip file has more than 64 MiB when it is unpacked."),
+        "bomb.zip": (bomb, 413, "A file in this zip file has more than 64 MiB when it is unpacked."),
         "out.zip": (zipped({"../../worksheet.csv": b"x"}), 400, "has a name that leads out of it."),
         "large.zip": (bytes(16_000_001), 413, "This file is larger than 16 MB."),
         "empty.csv": (b" ", 422, "This file is empty."),
@@ -532,7 +532,7 @@ def test_a_draft_of_a_marker_is_in_the_form_again(campus: Campus, enter: Enter, 
     row = submission_of(campus, essay, "omar")
     tessa = campus.users.by_email("tessa@campus.example")
     assert tessa is not None
-    actor = seat_of(campus, tessa, essay.course_id).actor
+    actor = member_of(campus, tessa, essay.course_id).actor
     campus.marks.save(essay, row, MarkEntry(D("3.50"), feedback="So far."), actor, row.version)
     form = form_of(enter(TESSA).get(f"{HOME}/submissions/{row.submission_id}/mark"), "/mark")
     assert (form["score"], form["feedback"]) == ("3.5", "So far.")
@@ -547,7 +547,7 @@ def test_next_follows_the_queue_with_the_own_ones_first_and_leads_back_to_it(
     late = submission_of(campus, made(campus, course_id, title="Queue two"), "omar")
     teacher = campus.users.by_email("brandt@campus.example")
     assert teacher is not None
-    actor = seat_of(campus, teacher, course_id).actor
+    actor = member_of(campus, teacher, course_id).actor
     campus.allocation.by_hand(
         campus.repository.assignment(late.assignment_id), late, reader.user_id, None, actor
     )

@@ -14,25 +14,25 @@ from tests.systems.talk import given, refused
 from tablewright.edge.errors import CallerError
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Assignment, LatePenalty, Override, Submission
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.parts import NewPart
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.grading.mark_entries import MarkEntry
 
 D = Decimal
 
 
-def seat_of(room: Classroom, name: str) -> Seat:
+def member_of(room: Classroom, name: str) -> CourseMember:
     user = room.users[name]
     enrolment = room.at.campus.repository.enrolment(user.user_id, room.course_id)
     assert enrolment is not None
-    return Seat(user, room.course(), enrolment.role, enrolment)
+    return CourseMember(user, room.course(), enrolment.role, enrolment)
 
 
 def by_hand(
     room: Classroom, assignment: Assignment, name: str, score: str, *, publish: bool = True
 ) -> Submission:
     return room.at.campus.hand_grades.save(
-        seat_of(room, "tessa"), assignment, room.users[name].user_id, MarkEntry(D(score)), publish=publish
+        member_of(room, "tessa"), assignment, room.users[name].user_id, MarkEntry(D(score)), publish=publish
     )
 
 
@@ -57,8 +57,8 @@ def published(room: Classroom, **more: object) -> Assignment:
         "title": "Oral exam", "description": "Talk.", "due_date": now + timedelta(days=1), "max_file_size": 10_000_000,
         "allowed_file_types": ["text/plain"], "points": D(20), **more,
     }  # fmt: skip
-    made = at.campus.assignments.create(seat_of(room, "brandt"), fields)
-    return at.campus.assignments.publish(seat_of(room, "brandt"), made.assignment_id)
+    made = at.campus.assignments.create(member_of(room, "brandt"), fields)
+    return at.campus.assignments.publish(member_of(room, "brandt"), made.assignment_id)
 
 
 def test_a_student_without_a_submission_is_listed_graded_and_sees_it_after_the_release(
@@ -98,7 +98,7 @@ def test_it_is_no_attempt_and_real_work_takes_its_place(at: Place, api: Api, roo
     assert given(api.get(mine, by=lin))["items"] == []
     assert given(api.get(mine, by=room.users["tessa"]))["items"] == []
     made = at.campus.submissions.submit(
-        seat_of(room, "lin"), assignment, parts=[NewPart("text", text="After all")]
+        member_of(room, "lin"), assignment, parts=[NewPart("text", text="After all")]
     )
     assert made.submission_number == 1
     assert at.campus.assignments.count(assignment.assignment_id) == 1
@@ -112,7 +112,7 @@ def test_a_student_who_has_submitted_is_not_graded_beside_it(api: Api, room: Cla
     lin = room.enrol("lin")
     assignment = published(room)
     made = room.at.campus.submissions.submit(
-        seat_of(room, "lin"), assignment, parts=[NewPart("text", text="x")]
+        member_of(room, "lin"), assignment, parts=[NewPart("text", text="x")]
     )
     path = f"/assignments/{assignment.assignment_id}/without-submission/{lin.user_id}/grade"
     answer = api.put(path, {"score": 1, "publish": True}, by=room.users["tessa"])
@@ -129,7 +129,7 @@ def test_of_a_submission_and_a_grade_by_hand_at_once_the_work_is_never_lost(
     assignment = published(room)
 
     def submits(name: str) -> None:
-        at.campus.submissions.submit(seat_of(room, name), assignment, parts=[NewPart("text", text="x")])
+        at.campus.submissions.submit(member_of(room, name), assignment, parts=[NewPart("text", text="x")])
 
     lost: list[str] = []
 
@@ -156,9 +156,9 @@ def test_it_is_never_late(at: Place, room: Classroom) -> None:
     at.clock.move(timedelta(days=5))
     row = by_hand(room, assignment, "lin", "80")
     assert (row.grade, row.is_late, row.penalty_percent) == (D(80), False, D(0))
-    seat = seat_of(room, "brandt")
+    member = member_of(room, "brandt")
     at.campus.assignments.change(
-        seat, assignment.assignment_id, {"due_date": assignment.due_date - timedelta(hours=2)}
+        member, assignment.assignment_id, {"due_date": assignment.due_date - timedelta(hours=2)}
     )
     room.run_tasks()
     row = room.again(row)
@@ -212,9 +212,9 @@ def test_in_anonymous_marking_the_chosen_has_a_pseudonym_until_the_release(api: 
 def test_a_team_is_graded_as_one_and_every_member_finds_it(api: Api, room: Classroom) -> None:
     for name in ("lin", "omar"):
         room.enrol(name)
-    group_set = room.at.campus.teams.create_set(seat_of(room, "brandt"), "Projects")
+    group_set = room.at.campus.teams.create_set(member_of(room, "brandt"), "Projects")
     ids = [room.users[name].user_id for name in ("lin", "omar")]
-    team = room.at.campus.teams.create_team(seat_of(room, "brandt"), group_set, "Team L", ids)
+    team = room.at.campus.teams.create_team(member_of(room, "brandt"), group_set, "Team L", ids)
     assignment = room.assignment(group_set_id=group_set.group_set_id, grade_each=True)
     path = f"/assignments/{assignment.assignment_id}/without-submission"
     (listed,) = given(api.get(path, by=room.users["tessa"]))["items"]
@@ -263,7 +263,7 @@ def test_of_two_graders_at_once_one_is_refused(at: Place, room: Classroom) -> No
 def test_it_cannot_be_set_back_to_a_draft(api: Api, room: Classroom) -> None:
     lin = room.enrol("lin")
     assignment = room.assignment()
-    row = room.at.campus.hand_grades.begin(seat_of(room, "tessa"), assignment, lin.user_id)
+    row = room.at.campus.hand_grades.begin(member_of(room, "tessa"), assignment, lin.user_id)
     answer = api.post(f"/submissions/{row.submission_id}:set-back", {}, by=room.users["tessa"])
     assert refused(answer) == (409, "NOT_LAST")
     assert room.again(row).version == row.version

@@ -1,5 +1,6 @@
 """Users: who a login is, one user for an address, suspension at once, what they are told."""
 
+from tests.systems.campus.courses.talk import COURSE, course_of
 from tests.systems.campus.talk import Api, Place, refuses
 from tests.systems.talk import at_once, given, refused
 
@@ -90,3 +91,57 @@ def test_a_person_is_invited_by_an_address_that_mail_can_reach(at: Place) -> Non
     for wrong in ("", "lin", "lin@", " "):
         with refuses("INVALID_EMAIL"):
             at.campus.users.invited(wrong, "Lin Zhao")
+
+
+# --- the university id ---
+
+
+def test_users_cannot_change_their_own_university_id(at: Place, api: Api) -> None:
+    lin = at.user("lin")
+    assert refused(api.patch("/me", {"universityId": "S1"}, by=lin))[0] in (400, 422)
+    assert at.again(lin).university_id is None
+
+
+def test_an_admin_sets_the_university_id_of_a_user_in_their_courses_too(at: Place, api: Api) -> None:
+    room, admin = course_of(at), at.user("kaya", "admin")
+    lin = room.person("lin")
+    assert (
+        given(api.put(f"/admin/users/{lin.user_id}/university-id", {"universityId": " S7 "}, by=admin))[
+            "universityId"
+        ]
+        == "S7"
+    )
+    enrolment = at.campus.repository.enrolment(lin.user_id, COURSE)
+    assert enrolment is not None
+    assert enrolment.university_id == "S7"
+    assert refused(api.put(f"/admin/users/{lin.user_id}/university-id", {"universityId": "S8"}, by=lin)) == (
+        403,
+        "ADMIN_ONLY",
+    )
+    actions = [
+        each["action"] for each in given(api.get(f"/admin/audit/user:{lin.user_id}", by=admin))["items"]
+    ]
+    assert actions[0] == "university id changed"
+
+
+def test_the_university_id_of_the_identity_provider_is_taken_with_each_sign_in(at: Place) -> None:
+    login = Principal("sub-1", email="ana@university.edu", claims={"university_id": "S1"})
+    assert at.campus.users.entered(login).university_id == "S1"
+    changed = Principal("sub-1", email="ana@university.edu", claims={"custom:university_id": "S2"})
+    assert at.campus.users.entered(changed).university_id == "S2"
+    without = Principal("sub-1", email="ana@university.edu")
+    assert at.campus.users.entered(without).university_id == "S2"
+
+
+def test_a_roster_sets_the_university_ids_of_its_course_and_gives_none_twice(at: Place) -> None:
+    room = course_of(at)
+    lin, omar = room.person("lin"), room.person("omar")
+    file = f"email,university id\n{lin.email},S1\n{omar.email},S1\n"
+    report = at.campus.roster.load(room.teacher, file.encode(), room.member())
+    assert [each.outcome for each in report.entries] == ["changed", "refused"]
+    again = at.campus.roster.load(
+        room.teacher, f"email,university id\n{lin.email},S1\n".encode(), room.member()
+    )
+    assert [each.outcome for each in again.entries] == ["unchanged"]
+    found = {each.user_id: each.university_id for each in at.campus.courses.members(COURSE)}
+    assert (found[lin.user_id], found[omar.user_id]) == ("S1", None)

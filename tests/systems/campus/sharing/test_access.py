@@ -11,6 +11,7 @@ from tests.systems.campus.sharing.conftest import Shared
 from tests.systems.campus.talk import Place, refuses
 
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus import jobs
 from tablewright.systems.campus.settings import Settings
 from tablewright.systems.campus.sharing.access_check import FileAccess
 
@@ -141,6 +142,7 @@ class TestScenarios:
         used = shared.read(bob, file)
         assert used is not None
         at.campus.file_access.used(used)
+        jobs.flush_accesses(at.campus)
         row = shared.row(share)
         assert row is not None
         assert row["accessCount"] == {"N": "1"}
@@ -172,3 +174,21 @@ class TestScenarios:
         at.later(days=90, seconds=1)
         with refuses("SHARE_NOT_FOUND"):
             at.campus.repository.share(share.share_id)
+
+
+def test_accesses_of_a_whole_course_leave_the_version_that_its_owner_edits(shared: Shared) -> None:
+    ada, students = shared.user("ada"), [shared.user(f"student{number}") for number in range(5)]
+    course = shared.course(instructor=ada)
+    for student in students:
+        shared.enrol(student, course)
+    file, shares = shared.file(ada), shared.at.campus.shares
+    [share] = shared.share(ada, file, course)
+    seen = shares.owned(ada, share.share_id).version
+    for student in students:
+        used = shared.read(student, file)
+        assert used is not None
+        shared.at.campus.file_access.used(used)
+    assert jobs.flush_accesses(shared.at.campus) == 5
+    assert jobs.flush_accesses(shared.at.campus) == 0
+    changed = shares.change(ada, share.share_id, {"permissions": "write"}, seen)
+    assert (changed.access_count, changed.permissions) == (5, "write")

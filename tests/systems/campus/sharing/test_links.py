@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from threading import Barrier
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from tests.systems.campus.sharing.conftest import Shared
-from tests.systems.campus.talk import Api, refuses
+from tests.systems.campus.talk import SECRET, Api, refuses
 from tests.systems.talk import at_once, given, refused
 
+from tablewright.edge.errors import CallerError
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus.campus import open_campus
 from tablewright.systems.campus.model import Link
 from tablewright.systems.campus.settings import Settings
 from tablewright.systems.campus.sharing.links import Links, LinkTerms, Opened
@@ -203,6 +209,66 @@ def test_passwords_cannot_be_tried_without_end(shared: Shared, api: Api) -> None
     _, token = shared.link(ada, shared.file(ada), password="open sesame")
     tried = [api.get(f"/public/links/{token}", headers={"X-Link-Password": f"guess {n}"}) for n in range(12)]
     assert [one.status_code for one in tried] == [403] * 10 + [429] * 2
+    right = {"X-Link-Password": "open%20sesame"}
+    assert api.get(f"/public/links/{token}", headers=right).status_code == 429, "or guessing would go on"
+
+
+def test_passwords_that_are_tried_at_once_are_counted_too(
+    shared: Shared, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = shared.user("ada")
+    _, token = shared.link(ada, shared.file(ada), password="open sesame")
+    links, together = (
+        shared.at.campus.links,
+        Barrier(10),
+    )  # the two others are refused before they are compared
+    compare = type(links).refuse_password
+
+    def compared_together(*args: Any) -> None:
+        together.wait(timeout=30)
+        compare(*args)
+
+    monkeypatch.setattr(type(links), "refuse_password", compared_together)
+    tries = [
+        partial(api.get, f"/public/links/{token}", headers={"X-Link-Password": f"{n}"}) for n in range(12)
+    ]
+    codes = sorted(one.status_code for one in at_once(tries, 12) if not isinstance(one, Exception))
+    assert codes == [403] * 10 + [429] * 2
+
+
+def test_wrong_passwords_are_counted_for_all_processes_together_and_again_in_the_next_minute(
+    shared: Shared, tmp_path: Path
+) -> None:
+    ada = shared.user("ada")
+    link, _ = shared.link(ada, shared.file(ada), password="open sesame")
+    at = shared.at
+    other = open_campus(at.db, at.world, SECRET, home=tmp_path, settings=at.campus.settings)
+    services = [at.campus.links, other.links]
+
+    def guess(number: int) -> str:
+        with pytest.raises(CallerError) as refusal:
+            services[number % 2].check_password(link, f"guess {number}", "address 192.0.2.7")
+        return refusal.value.code
+
+    codes = at_once([partial(guess, number) for number in range(14)], 14)
+    assert sorted(map(str, codes)) == ["RATE_LIMIT"] * 4 + ["WRONG_PASSWORD"] * 10
+    for each in services:
+        with refuses("RATE_LIMIT"):
+            each.check_password(link, "open sesame", "address 192.0.2.7")
+        each.check_password(link, "open sesame", "address 192.0.2.8")
+    at.later(minutes=1)
+    for number in range(20):
+        services[number % 2].check_password(link, "open sesame", "address 192.0.2.7")
+
+
+def test_who_guesses_passwords_holds_up_nobody_else(shared: Shared, api: Api) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    _, token = shared.link(ada, shared.file(ada), password="open sesame")
+    for number in range(12):
+        api.get(f"/public/links/{token}", headers={"X-Link-Password": f"guess {number}"})
+    right = {"X-Link-Password": "open%20sesame"}
+    answers = [api.get(f"/public/links/{token}", by=bob, headers=right).status_code for _ in range(15)]
+    assert set(answers) == {200}, "and the right password is never too often"
 
 
 def test_a_link_for_viewing_has_no_downloads(shared: Shared, api: Api) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from tests.systems.campus.courses.talk import course_of, file_part
 from tests.systems.campus.sharing.conftest import Shared
 from tests.systems.campus.talk import Api, refuses
 
 from tablewright.systems.campus.files import previews
 from tablewright.systems.campus.files.previews import Preview, kind_of, text_preview
+from tablewright.systems.campus.files.readers import Reader, of_link, of_user, reader_of
+from tablewright.systems.campus.jobs import run_tasks
+from tablewright.systems.campus.model import File, User
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 HTML = b"<!doctype html><script>alert(1)</script>"
@@ -20,7 +26,8 @@ def shared(campus_shares: Shared) -> Shared:
 
 
 def preview(shared: Shared, name: str, content: bytes) -> Preview | None:
-    return shared.at.campus.previews.of(shared.stored(shared.user("ada"), name, content))
+    ada = shared.user("ada")
+    return shared.at.campus.previews.of(shared.stored(ada, name, content), of_user(ada.user_id))
 
 
 @pytest.mark.parametrize(
@@ -104,6 +111,75 @@ def test_a_path_for_a_download_is_none_for_a_preview_and_the_other_way_round(
     file = shared.stored(ada, "page.html", HTML)
     signed = shared.at.campus.library.download_link(ada, file.file_id).url.rpartition("/")[2]
     assert api.client.get(f"/campus/v1/previews/{signed}").status_code == 410
-    image = shared.at.campus.previews.of(shared.stored(ada, "a.png", PNG))
+    image = shared.at.campus.previews.of(shared.stored(ada, "a.png", PNG), of_user(ada.user_id))
     assert image is not None
     assert api.client.get(f"/campus/v1/objects/{image.url.rpartition('/')[2]}").status_code == 410
+
+
+# --- the reader, with each read ---
+
+
+def status(shared: Shared, api: Api, file: File, reader: Reader) -> Callable[[], int]:
+    """What a path that was signed at this moment answers, from now on."""
+    found = shared.at.campus.previews.of(file, reader)
+    assert found is not None
+    return lambda: api.client.get(found.url).status_code
+
+
+def clean_image(shared: Shared, owner: User) -> File:
+    made = shared.stored(owner, "a.png", PNG)
+    run_tasks(shared.at.campus)
+    return shared.at.campus.repository.file(made.file_id)
+
+
+def test_a_preview_ends_with_the_share_that_allowed_it(shared: Shared, api: Api) -> None:
+    ada, ben = shared.user("ada"), shared.user("ben")
+    file = clean_image(shared, ada)
+    (share,) = shared.share(ada, file, ben.email)
+    read = status(shared, api, file, of_user(ben.user_id))
+    assert read() == 200
+    shared.at.campus.shares.revoke(ada, share.share_id)
+    assert read() == 403
+
+
+def test_a_preview_ends_with_its_file_and_with_the_account_of_its_reader(shared: Shared, api: Api) -> None:
+    ada, admin = shared.user("ada"), shared.user("kaya", "admin")
+    file = clean_image(shared, ada)
+    read = status(shared, api, file, of_user(ada.user_id))
+    shared.at.campus.users.suspend(ada.user_id, admin, "why")
+    assert read() == 403
+    shared.at.campus.users.reinstate(ada.user_id, admin)
+    assert read() == 200
+    shared.at.campus.library.trash(ada, file.file_id)
+    assert read() == 410
+
+
+def test_a_preview_ends_with_the_public_link_that_showed_it(shared: Shared, api: Api) -> None:
+    ada = shared.user("ada")
+    file = clean_image(shared, ada)
+    link, _ = shared.link(ada, file)
+    read = status(shared, api, file, of_link(link.link_id))
+    assert read() == 200
+    shared.at.campus.links.revoke(ada, link.link_id)
+    assert read() == 410
+
+
+def test_a_preview_of_a_submission_ends_with_the_role_in_its_course(shared: Shared, api: Api) -> None:
+    room = course_of(shared.at)
+    room.person("lin")
+    tessa = room.person("tessa", "ta")
+    file = clean_image(shared, room.people["lin"])
+    made = room.submit("lin", room.assignment(), file_part(file))
+    part = made.parts[0]
+    read = status(shared, api, file, Reader("submission", tessa.user_id, made.submission_id, part.part_id))
+    assert read() == 200
+    other = clean_image(shared, room.people["lin"])
+    wrong = Reader("submission", tessa.user_id, made.submission_id, part.part_id)
+    assert status(shared, api, other, wrong)() == 404
+    room.campus.courses.remove(room.member(), tessa.user_id)
+    assert read() == 404
+
+
+@pytest.mark.parametrize("reader", [of_user("auth0|7:x"), of_link("l"), Reader("submission", "u", "s", "p")])
+def test_a_reader_is_read_back_from_what_is_signed(reader: Reader) -> None:
+    assert reader_of(reader.subject) == reader

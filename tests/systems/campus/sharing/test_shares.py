@@ -162,6 +162,14 @@ def test_an_owner_changes_permission_and_end_and_the_next_access_goes_by_them(sh
 # --- lists ---
 
 
+def test_shared_with_me_has_nothing_that_its_reader_shares_with_a_course_of_their_own(shared: Shared) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    course = shared.course(student_1=ada, student_2=bob)
+    [share] = shared.share(ada, shared.file(ada), course)
+    assert shared.received(ada) == []
+    assert [each.share_id for each in shared.received(bob)] == [share.share_id]
+
+
 def test_shared_with_me_merges_user_courses_and_teams_newest_first_in_full_pages(shared: Shared) -> None:
     ada, bob = shared.user("ada"), shared.user("bob")
     course = shared.course(student_1=ada, student_2=bob)

@@ -11,6 +11,7 @@ from tests.systems.campus.talk import Api, Json
 from tests.systems.talk import given, refused
 
 from tablewright.systems.campus import design as d
+from tablewright.systems.campus import jobs
 from tablewright.systems.campus.model import File, Folder, Share, User
 from tablewright.systems.campus.sharing.access_check import FileAccess
 
@@ -34,6 +35,7 @@ def test_a_share_is_made_listed_opened_changed_and_revoked(shared: Shared, api: 
     [received] = given(api.get("/shared-with-me", by=bob))["items"]
     assert (received["name"], received["ownerName"], received["state"]) == ("essay.txt", "ada", "open")
     assert api.get(f"/files/{file.file_id}/content", by=bob).content == b"my essay"
+    jobs.flush_accesses(shared.at.campus)
     [listed] = given(api.get(f"/files/{file.file_id}/shares", by=ada))["items"]
     assert listed["accessCount"] == 1
     change = given(

@@ -216,9 +216,9 @@ def test_the_owner_sees_what_visitors_are_sending_and_cancels_it(campus: Campus,
     assert (wrong.status_code, "The largest file must be" in words_of(wrong)) == (422, True)
     assert enter(LIN).post(at, data={"kind": "drop", "largestFile": "1.5"}).status_code == 200
     link = next(one for one in campus.links.of(lin) if one.target_id == folder.folder_id)
-    assert link.max_file_size == 1_500_000
-    sender = campus.drops.enter(link, "Ann")
-    slot = campus.drops.begin(link, sender, filename="big.bin", size=1000, content_type="text/plain")
+    assert link.max_file_size == 1_572_864
+    sender = campus.file_requests.enter(link, "Ann")
+    slot = campus.file_requests.begin(link, sender, filename="big.bin", size=1000, content_type="text/plain")
     assert "big.bin" in words_of(enter(LIN).get(f"{HOME}/links"))
     assert "big.bin" not in words_of(enter(OMAR).get(f"{HOME}/links"))
     cancel = f"{HOME}/links/uploads/{slot.upload_id}/cancel"

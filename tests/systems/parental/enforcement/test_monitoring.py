@@ -12,9 +12,12 @@ from tests.systems.parental.rig import DEVICE, NIGHT, START, Rig, closing, make_
 from tablewright import testing
 from tablewright.client import embedded
 from tablewright.systems.parental import jobs
+from tablewright.systems.parental.design import PARENTAL
 from tablewright.systems.parental.enforcement import device_comparison, due, monitoring
+from tablewright.systems.parental.enforcement.alarm_metrics import metrics_of
 from tablewright.systems.parental.enforcement.device_comparison import compared
 from tablewright.systems.parental.enforcement.meters import BOUNDS, Meters, Times
+from tablewright.systems.parental.enforcement.monitoring import Figures
 from tablewright.systems.parental.enforcement.plan import NEVER
 from tablewright.systems.parental.firewall.devices import NotAsked
 from tablewright.systems.parental.firewall.driver import DeviceRule, Rejected, Unavailable
@@ -133,16 +136,16 @@ def test_the_figures_of_a_device_say_what_is_in_force_in_doubt_and_not_compared(
     rig.start()
     rig.policy("TikTok", "Instagram")
     rig.follow()
-    (one,) = monitoring.read(rig).devices
+    (one,) = monitoring.read(rig, jobs.consumers(rig)).devices
     assert (one.rules, one.in_doubt, one.unverified, one.is_well) == ({"active": 2}, 0, 0, True)
     rig.move(minutes=31)
-    (one,) = monitoring.read(rig).devices
+    (one,) = monitoring.read(rig, jobs.consumers(rig)).devices
     assert one.unverified == 2
     jobs.verify(rig)
     rig.stop_device()
     rig.policy("YouTube")
     rig.follow()
-    figures = monitoring.read(rig)
+    figures = monitoring.read(rig, jobs.consumers(rig))
     (one,) = figures.devices
     assert (one.rules, one.in_doubt, one.unverified, one.failing) == ({"active": 2, "pending": 1}, 1, 0, 1)
     assert not one.is_well
@@ -152,10 +155,10 @@ def test_the_figures_of_a_device_say_what_is_in_force_in_doubt_and_not_compared(
 def test_followers_that_are_behind_are_told(rig: Rig) -> None:
     rig.child()
     rig.follow()
-    assert monitoring.read(rig).longest_lag == timedelta()
+    assert monitoring.read(rig, jobs.consumers(rig)).longest_lag == timedelta()
     rig.policy("TikTok")
     rig.move(seconds=40)
-    figures = monitoring.read(rig)
+    figures = monitoring.read(rig, jobs.consumers(rig))
     assert figures.lag["ParentalPolicies"] >= timedelta(seconds=40)
     assert figures.lag["SubscriberSessions"] == timedelta()
 
@@ -165,7 +168,7 @@ def test_prometheus_is_told_histograms_that_add_up_and_no_child(rig: Rig) -> Non
     rig.start()
     rig.policy("TikTok")
     rig.follow()
-    text = monitoring.as_prometheus(monitoring.read(rig))
+    text = monitoring.as_prometheus(monitoring.read(rig, jobs.consumers(rig)))
     labels = f'device="{DEVICE}",cause='
     counts = [line for line in text.splitlines() if f"enforcement_seconds_count{{{labels}" in line]
     ends = [line for line in text.splitlines() if 'le="+Inf"' in line and "enforcement_seconds" in line]
@@ -219,3 +222,13 @@ def test_a_simulated_device_can_be_reached_while_it_is_left_alone(rig: Rig) -> N
     found = rig.devices.simulated(DEVICE)
     assert found is rig.firewall
     assert found.faults == Faults(is_down=True)
+
+
+def test_pc_x18_every_metric_that_an_alarm_is_on_is_published() -> None:
+    nothing = Figures((), {}, {}, 0, timedelta(), Meters().measured())
+    published = metrics_of(nothing)
+    assert {alarm.metric for alarm in PARENTAL.alarms} == set(published)
+    assert set(published.values()) == {0.0}
+    behind = replace(nothing, lag={"t": timedelta(seconds=90)}, due=7, overdue=timedelta(minutes=2))
+    late = metrics_of(behind)
+    assert (late["StreamLag"], late["EnforcementQueueDepth"], late["EnforcementDelay"]) == (90, 7, 120)

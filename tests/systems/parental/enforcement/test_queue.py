@@ -303,7 +303,7 @@ def test_the_figures_say_what_waits_for_a_firewall_and_since_when(rig: Rig) -> N
         rig.move(hours=1)
         assert hanging.is_asked.wait(PATIENCE)
         rig.move(seconds=90)
-        figures = monitoring.read(rig)
+        figures = monitoring.read(rig, jobs.consumers(rig))
         slow, well = figures.devices
         assert (slow.queued, slow.overdue, well.queued) == (1, timedelta(seconds=90), 0)
         assert (figures.due, figures.overdue) == (1, timedelta(seconds=90))

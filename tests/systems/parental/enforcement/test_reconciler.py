@@ -9,9 +9,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.systems.parental.rig import ANNA, BEN, DEVICE, IP, NIGHT, OTHER_IP, START, Rig, closing, make_rig
+from tests.systems.parental.rig import ANNA, BEN, DEVICE, IP, NIGHT, OTHER_IP, START, Rig, make_rig, rig_on
 
-from tablewright import testing
 from tablewright.client import embedded
 from tablewright.edge.errors import Conflict, NotFound
 from tablewright.systems.parental import design as d
@@ -41,22 +40,15 @@ from tablewright.world import World
 
 
 @pytest.fixture
-def rig() -> Iterator[Rig]:
-    yield from _rigs()
+def rig(request: pytest.FixtureRequest, way: str) -> Iterator[Rig]:
+    with rig_on(way, request.config.getoption("--endpoint")) as made:
+        yield made
 
 
 @pytest.fixture
-def deployed() -> Iterator[Rig]:
+def deployed(request: pytest.FixtureRequest, way: str) -> Iterator[Rig]:
     """A rig whose devices need deployments."""
-    yield from _rigs(needs_deploy=True)
-
-
-def _rigs(*, needs_deploy: bool = False) -> Iterator[Rig]:
-    clock = Clock(START)
-    with (
-        testing.engine(world=clock.world()) as engine,
-        closing(make_rig(embedded(engine), clock, engine, needs_deploy=needs_deploy)) as made,
-    ):
+    with rig_on(way, request.config.getoption("--endpoint"), needs_deploy=True) as made:
         yield made
 
 

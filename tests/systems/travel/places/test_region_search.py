@@ -9,11 +9,11 @@ from typing import NoReturn
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.places import reached
 from tests.systems.travel.account.test_accounts import refuses
 from tests.systems.travel.people import Home
 
-from tablewright import testing
-from tablewright.client import CallRefused, embedded
+from tablewright.client import CallRefused
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.design import TRAVEL
@@ -27,12 +27,11 @@ from tablewright.testing import Clock
 
 
 @pytest.fixture(scope="module")
-def places() -> Iterator[Places]:
+def places(request: pytest.FixtureRequest) -> Iterator[Places]:
     """The geography, published once: nothing here changes it."""
     clock = Clock()
-    with testing.engine(world=clock.world()) as engine:
-        db = Db(embedded(engine), TRAVEL, world=clock.world())
-        db.create_tables()
+    with reached("embedded", request.config.getoption("--endpoint"), clock.world(), TRAVEL) as there:
+        db = Db(there.call, TRAVEL, world=clock.world(), environment=there.environment)
         found = Places(Repository(db, clock.world()), geography())
         found.publish()
         yield found

@@ -6,11 +6,12 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Body, Moment, Page, RequiredMoment, listed
 from tablewright.systems.campus.access import (
-    CourseSeat,
+    AnyMember,
     InstructorAssignment,
-    InstructorSeat,
+    InstructorMember,
     Me,
     OpenAssignment,
     StaffAssignment,
@@ -106,7 +107,7 @@ class NewOverride(Body):
 
 
 def assignments(campus: Campus) -> APIRouter:
-    api = APIRouter(tags=["assignments"])
+    api = Router(tags=["assignments"])
     _add_assignments(api, campus)
     _add_extensions(api, campus)
     return api
@@ -116,9 +117,9 @@ def _add_assignments(api: APIRouter, campus: Campus) -> None:
     service = campus.assignments
 
     @api.get("/courses/{course_id}/assignments", response_model_exclude_none=True)
-    def list_assignments(seat: CourseSeat) -> Page[AssignmentView]:
+    def list_assignments(member: AnyMember) -> Page[AssignmentView]:
         """By due date; drafts for staff alone."""
-        return listed(_view(eligibility_of(campus.owners, seat, each), each) for each in service.of(seat))
+        return listed(_view(eligibility_of(campus.owners, member, each), each) for each in service.of(member))
 
     @api.get("/me/assignments", response_model_exclude_none=True)
     def my_assignments(user: Me) -> Page[Assignment]:
@@ -126,12 +127,12 @@ def _add_assignments(api: APIRouter, campus: Campus) -> None:
         return listed(service.of_instructor(user))
 
     @api.post("/courses/{course_id}/assignments", status_code=201, response_model_exclude_none=True)
-    def create_assignment(body: NewAssignment, seat: InstructorSeat) -> Assignment:
-        return service.create(seat, dict(body))
+    def create_assignment(body: NewAssignment, member: InstructorMember) -> Assignment:
+        return service.create(member, dict(body))
 
     @api.get("/assignments/{assignment_id}", response_model_exclude_none=True)
     def get_assignment(found: OpenAssignment) -> AssignmentView:
-        return _view(eligibility_of(campus.owners, found.seat, found.assignment), found.assignment)
+        return _view(eligibility_of(campus.owners, found.member, found.assignment), found.assignment)
 
     @api.put("/assignments/{assignment_id}", response_model_exclude_none=True)
     def change_assignment(body: AssignmentChange, found: InstructorAssignment) -> Assignment:
@@ -139,24 +140,24 @@ def _add_assignments(api: APIRouter, campus: Campus) -> None:
         seen = changes.pop("updated_at", None)
         if changes.get("due_date", ...) is None:
             del changes["due_date"]
-        return service.change(found.seat, found.assignment.assignment_id, changes, seen)
+        return service.change(found.member, found.assignment.assignment_id, changes, seen)
 
     @api.post("/assignments/{assignment_id}:publish", response_model_exclude_none=True)
     def publish(found: InstructorAssignment) -> Assignment:
-        return service.publish(found.seat, found.assignment.assignment_id)
+        return service.publish(found.member, found.assignment.assignment_id)
 
     @api.post("/assignments/{assignment_id}:close", response_model_exclude_none=True)
     def close(found: InstructorAssignment) -> Assignment:
-        return service.close(found.seat, found.assignment.assignment_id)
+        return service.close(found.member, found.assignment.assignment_id)
 
     @api.post("/assignments/{assignment_id}:reopen", response_model_exclude_none=True)
     def reopen(found: InstructorAssignment) -> Assignment:
-        return service.reopen(found.seat, found.assignment.assignment_id)
+        return service.reopen(found.member, found.assignment.assignment_id)
 
     @api.get("/assignments/{assignment_id}/attachments/{file_id}")
     def get_attachment(request: Request, found: OpenAssignment, file_id: str) -> Response:
         """The bytes of an attached file."""
-        eligibility = eligibility_of(campus.owners, found.seat, found.assignment)
+        eligibility = eligibility_of(campus.owners, found.member, found.assignment)
         file = service.attachment(
             found.assignment, file_id, is_early=eligibility is not None and eligibility.is_early
         )
@@ -184,11 +185,13 @@ def _add_extensions(api: APIRouter, campus: Campus) -> None:
     ) -> Override:
         """Other dates for a student, a section or a team; or excused. The most generous applies."""
         id = found.assignment.assignment_id
-        return campus.assignments.override(found.seat, id, audience, audience_id, dict(body))
+        return campus.assignments.override(found.member, id, audience, audience_id, dict(body))
 
     @api.delete("/assignments/{assignment_id}/extensions/{audience}/{audience_id}", status_code=204)
     def remove_extension(found: StaffAssignment, audience: Audience, audience_id: str) -> None:
-        campus.assignments.remove_override(found.seat, found.assignment.assignment_id, audience, audience_id)
+        campus.assignments.remove_override(
+            found.member, found.assignment.assignment_id, audience, audience_id
+        )
 
 
 def _view(eligibility: Eligibility | None, assignment: Assignment) -> AssignmentView:

@@ -66,11 +66,13 @@ def _range_of(request: Request, size: int, own: str) -> tuple[int, int, bool]:
     if found is None or found[0] == "bytes=-" or (condition is not None and condition != own):
         return 0, size, False
     first, last = found[1], found[2]
+    if first and last and int(last) < int(first):
+        return 0, size, False  # not a range: HTTP has it ignored
     if first:
         start, end = int(first), min(int(last) + 1, size) if last else size
     else:
         start, end = max(0, size - int(last)), size
-    if start >= size or (first and last and int(last) < int(first)):
+    if start >= size:
         words = f"There is nothing in this range: the file has {size} bytes."
         raise Problem(416, "RANGE_NOT_SATISFIABLE", words, headers={"Content-Range": f"bytes */{size}"})
     return start, end, True

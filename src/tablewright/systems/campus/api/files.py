@@ -17,8 +17,8 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from tablewright.edge import RateLimiter
 from tablewright.edge.errors import NotFound
 from tablewright.edge.rate_limit import limit_rate
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Cursor, Page, VersionRead, listed, marked, view_of
-from tablewright.kit.objects.signed_paths import SignatureUnusable
 from tablewright.kit.objects.store import ObjectStream
 from tablewright.systems.campus.access import CAMPUS, Admin, Me
 from tablewright.systems.campus.api.content import Read, content_response
@@ -46,7 +46,6 @@ from tablewright.systems.campus.api.file_bodies import (
 from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.api.parts import PartDigest, receive_part
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.errors import Gone
 from tablewright.systems.campus.files.file_lists import ANYWHERE, TRASH, Sort, Wanted
 from tablewright.systems.campus.files.slots import current
 from tablewright.systems.campus.model import File, Folder, User
@@ -56,7 +55,7 @@ SLOTS_A_MINUTE, SLOTS_AT_ONCE = 240, 600
 
 
 def files(campus: Campus, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(tags=["files"])
+    api = Router(tags=["files"])
     slots = limit_rate(
         buckets, "uploads", per_minute=SLOTS_A_MINUTE, burst=SLOTS_AT_ONCE, identity=CAMPUS.caller
     )
@@ -223,29 +222,6 @@ def _add_content(api: APIRouter, campus: Campus) -> None:
         """A link to the bytes for a program that has no login, valid for five minutes."""
         signed = campus.library.download_link(user, file_id)
         return DownloadLink(method=signed.method, url=signed.url, headers=dict(signed.headers))
-
-    @api.get("/objects/{signed}")
-    def get_signed(request: Request, signed: str) -> Response:
-        """What a link of `content:link` leads to; the link is the login."""
-        try:
-            path = campus.signed_paths.verify(signed)
-        except SignatureUnusable as mistake:
-            raise Gone("LINK_EXPIRED", f"{str(mistake).capitalize()}.") from None
-        kind, _, link_id = path.subject.partition(" ")
-        if kind == "link":  # of a public link, which may have ended since (api/links.py)
-            campus.links.find(campus.links.secrets.token(link_id))
-        campus.library.refuse_linked(path.name, "" if kind == "link" else path.subject)
-        head = campus.objects.head(path.name)
-        if head is None:
-            raise NotFound("file")
-        return content_response(
-            request,
-            lambda start, end: campus.library.open_object(path.name, start, end),
-            size=head.size,
-            filename=path.filename,
-            content_type=path.content_type,
-            tag=path.name.rpartition("/")[2],
-        )
 
 
 def _content(request: Request, campus: Campus, file: File, read: Read | None = None) -> Response:

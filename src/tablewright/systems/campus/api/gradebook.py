@@ -8,8 +8,9 @@ from fastapi import APIRouter, Query, Request, Response
 from tablewright.edge.downloads import download
 from tablewright.edge.errors import BadRequest, NotFound
 from tablewright.edge.request_bodies import body_of
+from tablewright.edge.routes import Router
 from tablewright.kit.http import VersionRead, based_on, version_needed, view_of
-from tablewright.systems.campus.access import CourseSeat, InstructorSeat, StaffSeat
+from tablewright.systems.campus.access import AnyMember, InstructorMember, StaffMember
 from tablewright.systems.campus.api import grade_bodies as bodies
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.grading.gradebook import StudentRow
@@ -23,14 +24,14 @@ PlanDigest = Annotated[str, Query(description="the `digest` of the preview", max
 
 
 def gradebook(campus: Campus) -> APIRouter:
-    api = APIRouter(tags=["grading"])
+    api = Router(tags=["grading"])
 
     @api.get("/courses/{course_id}/gradebook", response_model_exclude_none=True)
-    def get_gradebook(seat: StaffSeat) -> bodies.GradebookView:
+    def get_gradebook(member: StaffMember) -> bodies.GradebookView:
         """Every student's results and total."""
-        sheet = campus.gradebook.for_staff(seat.course)
+        sheet = campus.gradebook.for_staff(member.course)
         return bodies.GradebookView(
-            course_id=seat.course.course_id,
+            course_id=member.course.course_id,
             assignments=[
                 {"assignmentId": each.assignment_id, "title": each.title} for each in sheet.assignments
             ],
@@ -39,14 +40,16 @@ def gradebook(campus: Campus) -> APIRouter:
         )
 
     @api.get("/courses/{course_id}/gradebook.csv")
-    def get_gradebook_csv(seat: StaffSeat) -> Response:
-        text = campus.gradebook.csv(seat.course)
-        return download(text, "campus", f"{seat.course.course_id}-gradebook", campus.repository.now(), "csv")
+    def get_gradebook_csv(member: StaffMember) -> Response:
+        text = campus.gradebook.csv(member.course)
+        return download(
+            text, "campus", f"{member.course.course_id}-gradebook", campus.repository.now(), "csv"
+        )
 
     @api.post("/courses/{course_id}/gradebook:preview", response_model_exclude_none=True)
-    def preview_gradebook(request: Request, seat: StaffSeat) -> bodies.GradePlanView:
+    def preview_gradebook(request: Request, member: StaffMember) -> bodies.GradePlanView:
         """What a gradebook as CSV, the body of the request, would change. Nothing is written."""
-        plan = campus.grade_import.preview(seat, body_of(request.scope))
+        plan = campus.grade_import.preview(member, body_of(request.scope))
         return bodies.GradePlanView(
             changes=[view_of(bodies.GradeChangeView, each) for each in plan.changes],
             wrong=[view_of(bodies.WrongCellView, each) for each in plan.wrong],
@@ -59,28 +62,30 @@ def gradebook(campus: Campus) -> APIRouter:
         )
 
     @api.post("/courses/{course_id}/gradebook:import")
-    def import_gradebook(request: Request, seat: StaffSeat, digest: PlanDigest) -> bodies.GradeImportView:
+    def import_gradebook(request: Request, member: StaffMember, digest: PlanDigest) -> bodies.GradeImportView:
         """Apply the file that was previewed; 409 if grades changed since, 422 with all wrong cells."""
-        plan, lost = campus.grade_import.apply(seat, body_of(request.scope), digest)
+        plan, lost = campus.grade_import.apply(member, body_of(request.scope), digest)
         return bodies.GradeImportView(
             saved=len(plan.changes) - len(lost),
             refused=[view_of(bodies.WrongCellView, each) for each in lost],
         )
 
     @api.get("/courses/{course_id}/grades", response_model_exclude_none=True)
-    def my_grades(seat: CourseSeat, guesses: Guesses = None) -> bodies.StudentGradesView:
+    def my_grades(member: AnyMember, guesses: Guesses = None) -> bodies.StudentGradesView:
         """The caller's own results and total; with guesses, what the total would be."""
-        if seat.enrolment is None or seat.is_staff:
+        if member.enrolment is None or member.is_staff:
             raise NotFound("grade", "Only students of a course have grades in it.")
-        _, row = campus.gradebook.for_student(seat.course, seat.enrolment, guesses_of(guesses or []))
+        _, row = campus.gradebook.for_student(member.course, member.enrolment, guesses_of(guesses or []))
         return student_view(row)
 
     @api.put("/courses/{course_id}/grade-scheme")
-    def set_scheme(seat: InstructorSeat, body: bodies.SchemeBody, read: VersionRead = None) -> dict[str, int]:
+    def set_scheme(
+        member: InstructorMember, body: bodies.SchemeBody, read: VersionRead = None
+    ) -> dict[str, int]:
         """Groups with weights, and letters; an assignment names its group."""
         expected = version_needed(based_on(read, body.version))
         saved = campus.gradebook.set_scheme(
-            seat.course, body.grade_groups, body.letters, seat.actor, expected
+            member.course, body.grade_groups, body.letters, member.actor, expected
         )
         return {"version": saved.version}
 

@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter
 
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Page, listed
 from tablewright.systems.campus.access import StaffAssignment, StaffSubmission
 from tablewright.systems.campus.api import grade_bodies as bodies
@@ -10,7 +11,7 @@ from tablewright.systems.campus.grading.disclosure import for_staff
 
 
 def hand_grades(campus: Campus) -> APIRouter:
-    api = APIRouter(tags=["grading"])
+    api = Router(tags=["grading"])
 
     @api.get("/assignments/{assignment_id}/without-submission", response_model_exclude_none=True)
     def list_without_submission(found: StaffAssignment) -> Page[bodies.CandidateView]:
@@ -28,15 +29,15 @@ def hand_grades(campus: Campus) -> APIRouter:
     ) -> bodies.GradeView:
         """Grade a student or team that handed in nothing. Later changes go to `/submissions/{id}/grade`."""
         saved = campus.hand_grades.save(
-            found.seat, found.assignment, student_id, body.entry(), publish=body.publish
+            found.member, found.assignment, student_id, body.entry(), publish=body.publish
         )
         shown = for_staff(found.assignment, saved, campus.repository.now(), campus.pseudonyms)
-        version = campus.marks.version_for(found.assignment, saved, found.seat.actor)
+        version = campus.marks.version_for(found.assignment, saved, found.member.actor)
         return bodies.grade_view(shown, version)
 
     @api.delete("/submissions/{submission_id}/grade", status_code=204)
     def remove_grade(found: StaffSubmission) -> None:
         """Remove a grade that was given without a submission, before its students see it."""
-        campus.hand_grades.remove(found.seat, found.assignment, found.submission)
+        campus.hand_grades.remove(found.member, found.assignment, found.submission)
 
     return api

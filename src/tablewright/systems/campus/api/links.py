@@ -1,12 +1,11 @@
 """Public links and file requests over HTTP: `/links` for their owners; `/public/links` and `/drops` for anyone.
 
 A password is sent as `X-Link-Password`, percent-encoded as in addresses; a sender's ticket as `X-Drop-Ticket`.
-Must hold: attempts on passwords are limited for each link, not only for each network; a download is counted before its
-bytes can be read, and its bytes then come from a path that is valid for five minutes, so ranges of one download count
-once.
+Must hold: wrong passwords are limited for each caller and link, so guessing does not hold up others; a download is
+counted before its bytes can be read, and its bytes then come from a path that is valid for five minutes, so ranges of
+one download count once.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -18,9 +17,9 @@ from pydantic import Field, StringConstraints
 from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.errors import NotFound
 from tablewright.edge.rate_limit import rate_limit_key
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Body, Day, Moment, Page, listed, view_of
 from tablewright.systems.campus.access import CAMPUS, Admin, Me
-from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.file_bodies import (
     MediaType,
     PartsToSign,
@@ -34,9 +33,9 @@ from tablewright.systems.campus.api.parts import PartDigest, receive_part
 from tablewright.systems.campus.api.shares import end_of
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.files.library import LINK_LASTS
-from tablewright.systems.campus.files.previews import IMAGES, PDF
+from tablewright.systems.campus.files.readers import of_link
 from tablewright.systems.campus.model import File, Folder, Link, LinkKind, ShareTarget, User, Value
-from tablewright.systems.campus.sharing.drops import Sender
+from tablewright.systems.campus.sharing.file_requests import Sender
 from tablewright.systems.campus.sharing.link_secrets import token_digest
 from tablewright.systems.campus.sharing.links import LinkTerms, Opened
 from tablewright.systems.campus.sharing.targets import Target
@@ -122,7 +121,7 @@ class PublicLink(Value):
     files: list[PublicFile]
 
 
-class PublicDrop(Value):
+class PublicFileRequest(Value):
     title: str | None
     owner_name: str
     expires_at: datetime | None
@@ -142,14 +141,14 @@ class SenderTicket(Value):
     ticket: str
 
 
-class NewDropFile(Body):
+class NewSentFile(Body):
     filename: str
     file_size: Size
     content_type: MediaType = "application/octet-stream"
     checksum: str | None = None
 
 
-class DropComplete(Body):
+class SentComplete(Body):
     checksum: str | None = None
 
 
@@ -169,11 +168,11 @@ def link_view(campus: Campus, link: Link) -> LinkView:
 
 
 def links(campus: Campus, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(tags=["links"])
+    api = Router(tags=["links"])
     _add_own(api, campus)
     _add_switch(api, campus)
     _add_public(api, campus, buckets)
-    _add_drops(api, campus, buckets)
+    _add_file_requests(api, campus, buckets)
     return api
 
 
@@ -241,7 +240,7 @@ def _add_switch(api: APIRouter, campus: Campus) -> None:
 
 
 def by_link(request: Request, caller: Principal) -> str:
-    """Limits for a link, from anywhere: a password cannot be tried from many networks either."""
+    """Limits for a link, from anywhere."""
     return token_digest(str(request.path_params.get("token", "")))
 
 
@@ -253,21 +252,16 @@ def paces(buckets: RateLimiter) -> list[Any]:
     ]
 
 
-def password_pace(buckets: RateLimiter) -> Callable[..., None]:
-    return limit_rate(buckets, "link passwords", per_minute=10, burst=10, key=by_link)
-
-
 def _add_public(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
     limits = paces(buckets)
-    check_pace = password_pace(buckets)
 
-    def opened(request: Request, response: Response, token: str, password: Password = None) -> Opened:
+    def opened(request: Request, token: str, password: Password = None) -> Opened:
         link = campus.links.find(token)
         if link.kind != "view":
             raise NotFound("link")
-        if link.password_hash is not None and password:
-            check_pace(request, response, CAMPUS.caller(request))
-        campus.links.refuse_password(link, unquote(password) if password else None)
+        campus.links.check_password(
+            link, unquote(password) if password else None, rate_limit_key(request, CAMPUS.caller(request))
+        )
         return campus.links.open(link)
 
     Visitor = Annotated[Opened, Depends(opened)]
@@ -283,24 +277,6 @@ def _add_public(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
         """Counts a download, and leads to the bytes for five minutes."""
         return RedirectResponse(download_path(campus, visitor, file_id), 303)
 
-    @api.get("/previews/{signed}", dependencies=limits[:1])
-    def get_preview(request: Request, signed: str) -> Response:
-        """An image or a PDF for a preview, behind a path that was signed for it. Nothing else is shown inline."""
-        path = campus.previews.verify(signed)
-        campus.file_access.refuse_locked_bytes(path.name, is_own=True)  # its scan may have ended since
-        head = campus.objects.head(path.name)
-        if head is None:
-            raise NotFound("file")
-        return content_response(
-            request,
-            lambda start, end: campus.library.open_object(path.name, start, end),
-            size=head.size,
-            filename=path.filename,
-            content_type=path.content_type,
-            tag=path.name.rpartition("/")[2],
-            inline=path.content_type in IMAGES or path.content_type == PDF,
-        )
-
 
 def download_path(campus: Campus, visitor: Opened, file_id: str) -> str:
     """Count a download of a link, and the address of its bytes."""
@@ -312,7 +288,7 @@ def download_path(campus: Campus, visitor: Opened, file_id: str) -> str:
         LINK_LASTS,
         filename=file.filename,
         content_type=file.content_type,
-        subject=f"link {visitor.link.link_id}",
+        subject=of_link(visitor.link.link_id).subject,
     )
     return signed.url
 
@@ -339,73 +315,79 @@ def public_view(campus: Campus, visitor: Opened, folder_id: str | None) -> Publi
 # --- file requests ---
 
 
-def _add_drops(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
+def _add_file_requests(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
     limits = paces(buckets)
     enters = [*limits, Depends(limit_rate(buckets, "senders", per_minute=6, burst=10, key=rate_limit_key))]
-    check_pace = password_pace(buckets)
 
-    def drop(token: str) -> Link:
-        return campus.drops.find(token)
+    def file_request(token: str) -> Link:
+        return campus.file_requests.find(token)
 
-    Drop = Annotated[Link, Depends(drop)]
+    FileRequest = Annotated[Link, Depends(file_request)]
 
-    def sender(found: Drop, ticket: Ticket = None) -> Sender:
-        return campus.drops.sender(found, ticket)
+    def sender(found: FileRequest, ticket: Ticket = None) -> Sender:
+        return campus.file_requests.sender(found, ticket)
 
     OfSender = Annotated[Sender, Depends(sender)]
 
     @api.get("/drops/{token}", dependencies=limits, response_model_exclude_none=True)
-    def get_drop(found: Drop) -> PublicDrop:
-        owner = campus.drops.owner(found)
-        return view_of(PublicDrop, found, owner_name=owner.name, has_password=found.password_hash is not None)
+    def get_file_request(found: FileRequest) -> PublicFileRequest:
+        owner = campus.file_requests.owner(found)
+        return view_of(
+            PublicFileRequest, found, owner_name=owner.name, has_password=found.password_hash is not None
+        )
 
     @api.post("/drops/{token}/senders", status_code=201, dependencies=enters)
-    def enter_drop(request: Request, response: Response, found: Drop, body: NewSender) -> SenderTicket:
+    def enter_file_request(request: Request, found: FileRequest, body: NewSender) -> SenderTicket:
         """A folder of your own in the owner's, and a ticket for it."""
-        if found.password_hash is not None and body.password:
-            check_pace(request, response, CAMPUS.caller(request))
-        campus.links.refuse_password(found, body.password)
-        entered = campus.drops.enter(found, body.name)
+        campus.links.check_password(found, body.password, rate_limit_key(request, CAMPUS.caller(request)))
+        entered = campus.file_requests.enter(found, body.name)
         return SenderTicket(name=entered.folder.name, ticket=entered.ticket)
 
     @api.get("/drops/{token}/files", dependencies=limits, response_model_exclude_none=True)
     def list_sent(by: OfSender) -> Page[SentFile]:
         """What you have sent."""
-        return listed(view_of(SentFile, one) for one in campus.drops.sent(by))
+        return listed(view_of(SentFile, one) for one in campus.file_requests.sent(by))
 
     @api.post("/drops/{token}/uploads", status_code=201, dependencies=limits)
-    def begin_sending(found: Drop, by: OfSender, body: NewDropFile) -> UploadView:
+    def begin_sending(found: FileRequest, by: OfSender, body: NewSentFile) -> UploadView:
         """A slot for a file; its parts are sent as those of other uploads, and can be resumed."""
-        upload = campus.drops.begin(
+        upload = campus.file_requests.begin(
             found, by, filename=body.filename, size=body.file_size, content_type=body.content_type,
             checksum=body.checksum,
         )  # fmt: skip
         return upload_view(campus.uploads.status(upload))
 
     @api.get("/drops/{token}/uploads/{upload_id}", dependencies=limits)
-    def get_sending(found: Drop, by: OfSender, upload_id: str) -> UploadView:
-        return upload_view(campus.uploads.status(campus.drops.upload(found, by, upload_id)))
+    def get_sending(found: FileRequest, by: OfSender, upload_id: str) -> UploadView:
+        return upload_view(campus.uploads.status(campus.file_requests.upload(found, by, upload_id)))
 
     @api.put("/drops/{token}/uploads/{upload_id}/parts/{number}", status_code=204, dependencies=limits)
     async def send_part(
-        request: Request, found: Drop, by: OfSender, upload_id: str, number: int, digest: PartDigest = None
+        request: Request,
+        found: FileRequest,
+        by: OfSender,
+        upload_id: str,
+        number: int,
+        digest: PartDigest = None,
     ) -> None:
-        find = lambda: campus.drops.upload(found, by, upload_id)  # noqa: E731  # read in a thread, not here
+        find = lambda: campus.file_requests.upload(found, by, upload_id)  # noqa: E731  # read in a thread, not here
         await receive_part(request, find, campus.uploads, number, digest)
 
     @api.post("/drops/{token}/uploads/{upload_id}/parts:sign", dependencies=limits)
-    def sign_sent_parts(found: Drop, by: OfSender, upload_id: str, body: PartsToSign) -> Page[SignedPartView]:
+    def sign_sent_parts(
+        found: FileRequest, by: OfSender, upload_id: str, body: PartsToSign
+    ) -> Page[SignedPartView]:
         """Requests that send parts straight to the store, at most until the deadline."""
-        upload = campus.drops.upload(found, by, upload_id)
+        upload = campus.file_requests.upload(found, by, upload_id)
         return signed_views(campus.uploads.sign(upload, body.checksums(), found.expires_at))
 
     @api.post(
         "/drops/{token}/uploads/{upload_id}:complete", response_model_exclude_none=True, dependencies=limits
     )
-    def complete_sending(found: Drop, by: OfSender, upload_id: str, body: DropComplete) -> SentFile:
+    def complete_sending(found: FileRequest, by: OfSender, upload_id: str, body: SentComplete) -> SentFile:
         """The file is in the owner's folder; again, it returns the same."""
-        return view_of(SentFile, campus.drops.complete(found, by, upload_id, body.checksum))
+        return view_of(SentFile, campus.file_requests.complete(found, by, upload_id, body.checksum))
 
     @api.delete("/drops/{token}/uploads/{upload_id}", status_code=204, dependencies=limits)
-    def abandon_sending(found: Drop, by: OfSender, upload_id: str) -> None:
-        campus.uploads.abandon(campus.drops.upload(found, by, upload_id).upload_id)
+    def abandon_sending(found: FileRequest, by: OfSender, upload_id: str) -> None:
+        campus.uploads.abandon(campus.file_requests.upload(found, by, upload_id).upload_id)

@@ -9,20 +9,21 @@ from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.errors import NotFound, Refused
 from tablewright.edge.etags import mark as mark_version
 from tablewright.edge.request_bodies import body_of
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Cursor, Page, VersionRead, based_on, listed, version_needed
 from tablewright.systems.campus.access import (
     CAMPUS,
     InstructorSubmission,
     OpenSubmission,
-    StaffSeat,
+    StaffMember,
     StaffSubmission,
 )
 from tablewright.systems.campus.api import grade_bodies as bodies
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.course_model import Assignment
-from tablewright.systems.campus.courses.seats import SubmissionSeat
+from tablewright.systems.campus.course_model import Assignment, PinnedFile
+from tablewright.systems.campus.courses.course_members import MemberSubmission
 from tablewright.systems.campus.grade_model import Comment
 from tablewright.systems.campus.grading.comments import Place
 from tablewright.systems.campus.grading.disclosure import (
@@ -34,13 +35,13 @@ from tablewright.systems.campus.grading.disclosure import (
 )
 from tablewright.systems.campus.grading.mark_entries import MarkEntry
 from tablewright.systems.campus.grading.release import visible
-from tablewright.systems.campus.model import AuditEntry, File
+from tablewright.systems.campus.model import AuditEntry
 
 Filename = Annotated[str, Query(max_length=255)]
 
 
 def marks(campus: Campus, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(tags=["grading"])
+    api = Router(tags=["grading"])
     _add_queue(api, campus)
     _add_grades(api, campus)
     _add_feedback_files(api, campus)
@@ -52,10 +53,10 @@ def marks(campus: Campus, buckets: RateLimiter) -> APIRouter:
 def _add_queue(api: APIRouter, campus: Campus) -> None:
     @api.get("/courses/{course_id}/grading-queue", response_model_exclude_none=True)
     def grading_queue(
-        seat: StaffSeat, size: PageSize = None, after: Cursor = None, mine: bool = False
+        member: StaffMember, size: PageSize = None, after: Cursor = None, mine: bool = False
     ) -> Page[bodies.GradeView]:
         """The submissions of a course that wait for a grade, oldest first; `mine`: those allocated to the caller."""
-        found = campus.marks.queue(seat.course.course_id, seat.user.user_id, size, after, mine=mine)
+        found = campus.marks.queue(member.course.course_id, member.user.user_id, size, after, mine=mine)
         known: dict[str, Assignment] = {}
         now = campus.repository.now()
         views = []
@@ -70,7 +71,7 @@ def _add_grades(api: APIRouter, campus: Campus) -> None:
     @api.get("/submissions/{submission_id}/grade", response_model_exclude_none=True)
     def get_grade(found: OpenSubmission, response: Response) -> bodies.MarkingView:
         """The grade with rubric and comments; for students from the moment of its release on."""
-        view = _staff_view(campus, found) if found.seat.is_staff else _student_view(campus, found)
+        view = _staff_view(campus, found) if found.member.is_staff else _student_view(campus, found)
         mark_version(response, view.version)
         return view
 
@@ -80,7 +81,7 @@ def _add_grades(api: APIRouter, campus: Campus) -> None:
     ) -> bodies.GradeView:
         """Save a mark: a draft, or the grade with `publish`. 409 if it was changed since the version that was read."""
         expected = version_needed(based_on(read, body.version))
-        actor = found.seat.actor
+        actor = found.member.actor
         saved = campus.marks.save(
             found.assignment,
             found.submission,
@@ -99,7 +100,7 @@ def _add_grades(api: APIRouter, campus: Campus) -> None:
         """With second marking: publish the grade that both markers agreed on."""
         expected = version_needed(based_on(read, body.version))
         saved = campus.marks.agree(
-            found.assignment, found.submission, entry_of(campus, found, body), found.seat.actor, expected
+            found.assignment, found.submission, entry_of(campus, found, body), found.member.actor, expected
         )
         return bodies.grade_view(
             for_staff(found.assignment, saved, campus.repository.now(), campus.pseudonyms)
@@ -111,7 +112,9 @@ def _add_grades(api: APIRouter, campus: Campus) -> None:
     ) -> bodies.GradeView:
         """Make a published grade visible to its students now. Not for anonymous marking: release all at once."""
         expected = based_on(read, body.version if body is not None else None)
-        saved = campus.marks.return_to_student(found.assignment, found.submission, found.seat.actor, expected)
+        saved = campus.marks.return_to_student(
+            found.assignment, found.submission, found.member.actor, expected
+        )
         return bodies.grade_view(
             for_staff(found.assignment, saved, campus.repository.now(), campus.pseudonyms)
         )
@@ -121,18 +124,18 @@ def _add_grades(api: APIRouter, campus: Campus) -> None:
         """What happened to a submission and its marks, newest first. Not for anonymous marking: it has names."""
         if is_anonymous(found.assignment, found.submission, campus.repository.now()):
             raise Refused("ANONYMOUS", "The history has names, so it can be read after the release.")
-        return listed(campus.marks.history(found.submission.submission_id, found.seat.user.user_id, size))
+        return listed(campus.marks.history(found.submission.submission_id, found.member.user.user_id, size))
 
 
-def entry_of(campus: Campus, found: SubmissionSeat, body: bodies.GradeBody) -> MarkEntry:
+def entry_of(campus: Campus, found: MemberSubmission, body: bodies.GradeBody) -> MarkEntry:
     """What was entered; in anonymous marking members are named as the answers name them."""
     hidden = is_anonymous(found.assignment, found.submission, campus.repository.now())
     scores = campus.pseudonyms.real(found.submission, body.scores, hidden=hidden)
     return replace(body.entry(), scores=scores)
 
 
-def _staff_view(campus: Campus, found: SubmissionSeat) -> bodies.MarkingView:
-    assignment, row, actor = found.assignment, found.submission, found.seat.actor
+def _staff_view(campus: Campus, found: MemberSubmission) -> bodies.MarkingView:
+    assignment, row, actor = found.assignment, found.submission, found.member.actor
     now = campus.repository.now()
     seen = campus.marks.seen_by(assignment, row, actor)
     own = next((each for each in seen if each.marker_id == actor.subject), None)
@@ -146,13 +149,13 @@ def _staff_view(campus: Campus, found: SubmissionSeat) -> bodies.MarkingView:
     )
 
 
-def _student_view(campus: Campus, found: SubmissionSeat) -> bodies.MarkingView:
+def _student_view(campus: Campus, found: MemberSubmission) -> bodies.MarkingView:
     assignment, row, now = found.assignment, found.submission, campus.repository.now()
     if not visible(assignment, row, now):
         raise NotFound("grade", "There is no grade yet.")
     published = next((each for each in campus.marks.of(row.submission_id) if each.published), None)
     return bodies.marking_view(
-        for_student(assignment, row, found.seat.user.user_id, now),
+        for_student(assignment, row, found.member.user.user_id, now),
         row.version,
         (),
         published.criteria if published is not None else {},
@@ -169,7 +172,7 @@ def _add_feedback_files(api: APIRouter, campus: Campus) -> None:
         if not content:
             raise Refused("FILE_EMPTY", "The body of the request is the file, and it is empty.", "body")
         stored = campus.uploads.store_whole(
-            found.seat.user, filename, [content], len(content), purpose="feedback"
+            found.member.user, filename, [content], len(content), purpose="feedback"
         )
         return {"fileId": stored.file_id, "filename": stored.filename}
 
@@ -179,7 +182,7 @@ def _add_feedback_files(api: APIRouter, campus: Campus) -> None:
         file = feedback_file_of(campus, found)
         return content_response(
             request,
-            lambda start, end: campus.library.open(file, start, end),
+            lambda start, end: campus.library.open_object(file.object_name, start, end),
             size=file.file_size,
             filename=file.filename,
             content_type=file.content_type,
@@ -187,14 +190,14 @@ def _add_feedback_files(api: APIRouter, campus: Campus) -> None:
         )
 
 
-def feedback_file_of(campus: Campus, found: SubmissionSeat) -> File:
-    """The feedback file of a published grade, for staff or the students who see the grade."""
+def feedback_file_of(campus: Campus, found: MemberSubmission) -> PinnedFile:
+    """The feedback file of a published grade as it was then, for staff or the students who see the grade."""
     row = found.submission
-    is_seen = found.seat.is_staff or visible(found.assignment, row, campus.repository.now())
-    if row.feedback_file_id is None or not is_seen:
+    is_seen = found.member.is_staff or visible(found.assignment, row, campus.repository.now())
+    file = campus.feedback_files.of_mark(row) if is_seen else None
+    if file is None:
         raise NotFound("file")
-    file = campus.repository.file(row.feedback_file_id)
-    campus.file_access.refuse_locked(file)
+    campus.file_access.refuse_locked_bytes(file.object_name)
     return file
 
 
@@ -203,7 +206,7 @@ def _add_comments(api: APIRouter, campus: Campus, pace: list[Any]) -> None:
     def list_comments(found: OpenSubmission) -> Page[Comment]:
         """The comments in place; for students with the grade."""
         row = found.submission
-        if found.seat.is_staff:
+        if found.member.is_staff:
             return listed(campus.comments.of(row.submission_id))
         if not visible(found.assignment, row, campus.repository.now()):
             return listed(())
@@ -218,12 +221,14 @@ def _add_comments(api: APIRouter, campus: Campus, pace: list[Any]) -> None:
     def add_comment(found: StaffSubmission, body: bodies.CommentBody) -> Comment:
         """A comment on a line, on a page and position, or on the whole of a part."""
         place = Place(body.line, body.page, body.x, body.y)
-        return campus.comments.add(found.submission, body.part_id, place, body.text, found.seat.actor)
+        return campus.comments.add(found.submission, body.part_id, place, body.text, found.member.actor)
 
     @api.patch("/submissions/{submission_id}/comments/{comment_id}", response_model_exclude_none=True)
     def change_comment(found: StaffSubmission, comment_id: str, body: bodies.TextBody) -> Comment:
-        return campus.comments.change(found.submission.submission_id, comment_id, body.text, found.seat.actor)
+        return campus.comments.change(
+            found.submission.submission_id, comment_id, body.text, found.member.actor
+        )
 
     @api.delete("/submissions/{submission_id}/comments/{comment_id}", status_code=204)
     def remove_comment(found: StaffSubmission, comment_id: str) -> None:
-        campus.comments.remove(found.submission.submission_id, comment_id, found.seat.actor)
+        campus.comments.remove(found.submission.submission_id, comment_id, found.member.actor)

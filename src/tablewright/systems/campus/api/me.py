@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field, StringConstraints
 
 from tablewright.edge.errors import Refused
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Body, Cursor, Page, VersionRead, marked, page_of
 from tablewright.systems.campus.access import Me
 from tablewright.systems.campus.campus import Campus
@@ -18,11 +19,10 @@ Short = Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)]
 
 
 class ProfileChange(Body):
-    """What users change of themselves."""
+    """What users change of themselves. Not the university id: imports of grades go by it."""
 
     name: Name | None = None
     department: Short | None = None
-    university_id: Short | None = None
     time_zone: str | None = None
     notification_preferences: NotificationPreferences | None = Field(default=None)
 
@@ -33,7 +33,7 @@ def refuse_unknown_zone(zone: str | None) -> None:
 
 
 def me(campus: Campus) -> APIRouter:
-    api = APIRouter(tags=["me"])
+    api = Router(tags=["me"])
 
     @api.get("/me", response_model_exclude_none=True)
     def get_me(user: Me, response: Response) -> User:

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 from tablewright.edge import RateLimiter
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import Router, include
 from tablewright.systems.campus.access import CAMPUS
 from tablewright.systems.campus.api import (
     admin,
@@ -21,6 +22,7 @@ from tablewright.systems.campus.api import (
     regrades,
     rubrics,
     shares,
+    signed_reads,
     submissions,
     worksheets,
 )
@@ -31,13 +33,14 @@ def router(campus: Campus, who: FindPrincipal, *, buckets: RateLimiter | None = 
     """All routes of Campus Cloud."""
     # not `or`: an empty RateLimiter is falsy
     buckets = RateLimiter() if buckets is None else buckets
-    api = APIRouter(prefix="/v1", dependencies=[CAMPUS.of(campus, who)])
+    api = Router(prefix="/v1", dependencies=[CAMPUS.of(campus, who)])
     for part in (
         me.me(campus),
         admin.admin(campus),
         files.files(campus, buckets),
         shares.shares(campus, buckets),
         links.links(campus, buckets),
+        signed_reads.signed_reads(campus, buckets),
         courses.courses(campus),
         assignments.assignments(campus),
         submissions.submissions(campus, buckets),
@@ -48,5 +51,5 @@ def router(campus: Campus, who: FindPrincipal, *, buckets: RateLimiter | None = 
         worksheets.worksheets(campus),
         gradebook.gradebook(campus),
     ):
-        api.include_router(part)
+        include(api, part)
     return api

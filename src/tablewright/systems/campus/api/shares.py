@@ -11,6 +11,7 @@ from pydantic import Field, StringConstraints
 
 from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.errors import Refused
+from tablewright.edge.routes import Router
 from tablewright.kit.http import (
     Body,
     Cursor,
@@ -117,7 +118,7 @@ def end_of(user: User, at: datetime | None, day: Any) -> datetime | None:
 
 
 def shares(campus: Campus, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(tags=["shares"])
+    api = Router(tags=["shares"])
     pace = Depends(limit_rate(buckets, "shares", per_minute=30, burst=30, identity=CAMPUS.caller))
     _add_lists(api, campus)
     _add_making(api, campus, pace)

@@ -11,14 +11,15 @@ from pydantic import Field
 
 from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.errors import NotFound
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Body, Cursor, IdempotencyKey, Page, VersionRead, based_on, listed, view_of
 from tablewright.systems.campus.access import Me, OpenAssignment, OpenSubmission, StaffSubmission
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.course_model import Assignment, Draft, Submission
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.parts import MOST_PARTS, NewPart
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.grading.disclosure import (
     draft_for_staff,
@@ -103,23 +104,25 @@ class CheckedReceiptView(Value):
 
 
 def submissions(campus: Campus, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(tags=["submissions"])
+    api = Router(tags=["submissions"])
     _add_submit(api, campus, buckets)
     _add_drafts(api, campus)
     _add_submissions(api, campus)
     return api
 
 
-def seen(campus: Campus, seat: Seat, assignment: Assignment, submission: Submission) -> Submission:
+def seen(campus: Campus, member: CourseMember, assignment: Assignment, submission: Submission) -> Submission:
     """A submission as this reader may see it."""
     now = campus.repository.now()
-    if seat.is_staff:
+    if member.is_staff:
         return for_staff(assignment, submission, now, campus.pseudonyms)
-    return for_student(assignment, submission, seat.user.user_id, now)
+    return for_student(assignment, submission, member.user.user_id, now)
 
 
-def receipt_of(campus: Campus, seat: Seat, assignment: Assignment, submission: Submission) -> Receipt:
-    shown = seen(campus, seat, assignment, submission)
+def receipt_of(
+    campus: Campus, member: CourseMember, assignment: Assignment, submission: Submission
+) -> Receipt:
+    shown = seen(campus, member, assignment, submission)
     if not handed_in(submission):
         raise NotFound("receipt", "This grade was given without a submission, which has no receipt.")
     parts = [
@@ -147,7 +150,7 @@ def _add_submit(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
     def submit(body: SubmitBody, found: OpenAssignment, key: IdempotencyKey) -> Submission:
         """Submit. With an Idempotency-Key, a repeated request returns the first submission."""
         made = campus.submissions.submit(
-            found.seat,
+            found.member,
             found.assignment,
             parts=[part.new for part in body.parts] if body.parts is not None else None,
             draft=body.draft_version,
@@ -157,7 +160,7 @@ def _add_submit(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
             agreed=body.agreed,
             comments=body.comments,
         )
-        return seen(campus, found.seat, found.assignment, made)
+        return seen(campus, found.member, found.assignment, made)
 
     @api.get("/assignments/{assignment_id}/submissions", response_model_exclude_none=True)
     def list_submissions(
@@ -167,18 +170,18 @@ def _add_submit(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
 
         With anonymous marking all are in one answer, by pseudonym.
         """
-        seat, assignment = found.seat, found.assignment
-        if seat.is_staff:
+        member, assignment = found.member, found.assignment
+        if member.is_staff:
             if assignment.anonymous:  # in the order of ids, a list of students would tell whose is whose
                 every = sorted(
-                    campus.submissions.every(seat, assignment),
+                    campus.submissions.every(member, assignment),
                     key=lambda row: campus.pseudonyms.of(row.assignment_id, row.owner_id),
                 )
-                return listed(seen(campus, seat, assignment, each) for each in every)
-            page = campus.submissions.page(seat, assignment, size, after)
-            return listed((seen(campus, seat, assignment, each) for each in page.items), page.next)
-        mine = campus.submissions.of_student(seat, assignment)
-        return listed(seen(campus, seat, assignment, each) for each in mine)
+                return listed(seen(campus, member, assignment, each) for each in every)
+            page = campus.submissions.page(member, assignment, size, after)
+            return listed((seen(campus, member, assignment, each) for each in page.items), page.next)
+        mine = campus.submissions.of_student(member, assignment)
+        return listed(seen(campus, member, assignment, each) for each in mine)
 
 
 def _add_drafts(api: APIRouter, campus: Campus) -> None:
@@ -187,22 +190,22 @@ def _add_drafts(api: APIRouter, campus: Campus) -> None:
     @api.get("/assignments/{assignment_id}/draft", response_model_exclude_none=True)
     def get_draft(found: OpenAssignment) -> Draft:
         """The draft of the caller or the caller's team; version 0 if there is none yet."""
-        return drafts.mine(found.seat, found.assignment)
+        return drafts.mine(found.member, found.assignment)
 
     @api.post("/assignments/{assignment_id}/draft/parts", status_code=201, response_model_exclude_none=True)
     def add_part(body: AddedPart, found: OpenAssignment, read: VersionRead = None) -> Draft:
         """Add a part to the draft you saw; 409 if it was changed since."""
-        return drafts.add(found.seat, found.assignment, body.new, based_on(read, body.version))
+        return drafts.add(found.member, found.assignment, body.new, based_on(read, body.version))
 
     @api.delete("/assignments/{assignment_id}/draft/parts/{part_id}", response_model_exclude_none=True)
     def remove_part(
         found: OpenAssignment, part_id: str, read: VersionRead = None, version: _Version = None
     ) -> Draft:
-        return drafts.remove(found.seat, found.assignment, part_id, based_on(read, version))
+        return drafts.remove(found.member, found.assignment, part_id, based_on(read, version))
 
     @api.patch("/assignments/{assignment_id}/draft", response_model_exclude_none=True)
     def change_draft(body: DraftChange, found: OpenAssignment, read: VersionRead = None) -> Draft:
-        return drafts.comment(found.seat, found.assignment, body.comments, based_on(read, body.version))
+        return drafts.comment(found.member, found.assignment, body.comments, based_on(read, body.version))
 
 
 def _add_submissions(api: APIRouter, campus: Campus) -> None:
@@ -216,11 +219,11 @@ def _add_submissions(api: APIRouter, campus: Campus) -> None:
 
     @api.get("/submissions/{submission_id}", response_model_exclude_none=True)
     def get_submission(found: OpenSubmission) -> Submission:
-        return seen(campus, found.seat, found.assignment, found.submission)
+        return seen(campus, found.member, found.assignment, found.submission)
 
     @api.get("/submissions/{submission_id}/receipt", response_model_exclude_none=True)
     def get_receipt(found: OpenSubmission) -> Receipt:
-        return receipt_of(campus, found.seat, found.assignment, found.submission)
+        return receipt_of(campus, found.member, found.assignment, found.submission)
 
     @api.post("/submissions/{submission_id}:check-receipt", response_model_exclude_none=True)
     def check_receipt(body: ReceiptCode, found: StaffSubmission) -> CheckedReceiptView:
@@ -230,21 +233,21 @@ def _add_submissions(api: APIRouter, campus: Campus) -> None:
     @api.post("/submissions/{submission_id}:withdraw", response_model_exclude_none=True)
     def withdraw(found: OpenSubmission) -> Draft:
         """Take the last attempt back until it is due; its parts are a draft again."""
-        return campus.withdrawals.withdraw(found.seat, found.assignment, found.submission)
+        return campus.withdrawals.withdraw(found.member, found.assignment, found.submission)
 
     @api.post("/submissions/{submission_id}:set-back", response_model_exclude_none=True)
     def set_back(body: SetBack, found: StaffSubmission) -> Draft:
         """Staff makes the last attempt a draft again."""
         hidden = is_anonymous(found.assignment, found.submission, campus.repository.now())
-        draft = campus.withdrawals.set_back(found.seat, found.submission, body.reason)
+        draft = campus.withdrawals.set_back(found.member, found.submission, body.reason)
         return draft_for_staff(draft, campus.pseudonyms, hidden=hidden)
 
     @api.get("/submissions/{submission_id}/parts/{part_id}/content")
     def get_content(request: Request, found: OpenSubmission, part_id: str) -> Response:
         """The bytes of a file as they were submitted, whatever became of the file since (CC-S10)."""
-        part = service.content(found.seat, found.submission, part_id)
+        part = service.content(found.member, found.submission, part_id)
         # In anonymous marking a file has another name.
-        shown = seen(campus, found.seat, found.assignment, found.submission)
+        shown = seen(campus, found.member, found.assignment, found.submission)
         return content_response(
             request,
             lambda start, end: campus.library.open_object(part.object_name or "", start, end),

@@ -1,6 +1,7 @@
 """What is done with all submissions of an assignment: allocation, release, worksheets out and in."""
 
-from typing import Annotated
+import io
+from typing import IO, Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -8,20 +9,20 @@ from fastapi.responses import StreamingResponse
 from tablewright.edge.downloads import attachment
 from tablewright.edge.errors import Refused
 from tablewright.edge.request_bodies import body_of
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Page, VersionRead, based_on, listed, view_of
 from tablewright.systems.campus.access import InstructorAssignment, InstructorSubmission, StaffAssignment
 from tablewright.systems.campus.api import grade_bodies as bodies
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.courses.seats import AssignmentSeat
-from tablewright.systems.campus.errors import TooLarge
+from tablewright.systems.campus.courses.course_members import MemberAssignment
+from tablewright.systems.campus.files.object_reader import object_reader
 from tablewright.systems.campus.grading.disclosure import for_staff
-from tablewright.systems.campus.grading.zip_files import MOST_BYTES
 
 Publish = Annotated[bool, Query(description="publish the grades; else they are drafts")]
 
 
 def worksheets(campus: Campus) -> APIRouter:
-    api = APIRouter(tags=["grading"])
+    api = Router(tags=["grading"])
     _add_allocation(api, campus)
     _add_release(api, campus)
     _add_worksheets(api, campus)
@@ -32,7 +33,7 @@ def _add_allocation(api: APIRouter, campus: Campus) -> None:
     @api.post("/assignments/{assignment_id}/allocation")
     def allocate(found: InstructorAssignment, body: bodies.AllocationBody) -> dict[str, int]:
         """Allocate the submissions that have no grader yet; how many were."""
-        actor = found.seat.actor
+        actor = found.member.actor
         if body.method == "evenly":
             return {"allocated": campus.allocation.evenly(found.assignment, body.graders, actor)}
         return {"allocated": campus.allocation.by_section(found.assignment, body.sections, actor)}
@@ -41,7 +42,7 @@ def _add_allocation(api: APIRouter, campus: Campus) -> None:
     def set_graders(found: InstructorSubmission, body: bodies.GradersBody) -> bodies.GradeView:
         """Give a submission to a grader by hand; null for none."""
         saved = campus.allocation.by_hand(
-            found.assignment, found.submission, body.grader_id, body.second_grader_id, found.seat.actor
+            found.assignment, found.submission, body.grader_id, body.second_grader_id, found.member.actor
         )
         return bodies.grade_view(
             for_staff(found.assignment, saved, campus.repository.now(), campus.pseudonyms)
@@ -55,13 +56,13 @@ def _add_release(api: APIRouter, campus: Campus) -> None:
     ) -> bodies.ReleaseView:
         """Release all grades now, or at a moment; before it has come, the moment can be changed."""
         at, version = (body.at, body.version) if body is not None else (None, None)
-        saved = campus.release.release(found.assignment, found.seat.actor, at, based_on(read, version))
+        saved = campus.release.release(found.assignment, found.member.actor, at, based_on(read, version))
         return view_of(bodies.ReleaseView, saved)
 
     @api.post("/assignments/{assignment_id}:hold")
     def hold(found: InstructorAssignment, read: VersionRead = None) -> bodies.ReleaseView:
         """Take back a release whose moment has not come."""
-        return view_of(bodies.ReleaseView, campus.release.hold(found.assignment, found.seat.actor, read))
+        return view_of(bodies.ReleaseView, campus.release.hold(found.assignment, found.member.actor, read))
 
 
 def _add_worksheets(api: APIRouter, campus: Campus) -> None:
@@ -80,7 +81,7 @@ def _add_worksheets(api: APIRouter, campus: Campus) -> None:
         request: Request, found: StaffAssignment, publish: Publish = False
     ) -> Page[bodies.LineView]:
         """Apply a worksheet or zip file, the body of the request; what became of each row. Can be repeated."""
-        return _taken(campus, found, body_of(request.scope), publish)
+        return _taken(campus, found, io.BytesIO(body_of(request.scope)), publish)
 
     @api.post("/assignments/{assignment_id}/worksheet:import")
     def take_uploaded(found: StaffAssignment, body: bodies.ImportBody) -> Page[bodies.LineView]:
@@ -88,34 +89,35 @@ def _add_worksheets(api: APIRouter, campus: Campus) -> None:
         return _taken(campus, found, uploaded(campus, found, body.file_id), body.publish)
 
 
-def worksheet_zip(campus: Campus, found: AssignmentSeat) -> Response:
-    chunks = campus.worksheets.zip(found.assignment, found.seat.actor)
+def worksheet_zip(campus: Campus, found: MemberAssignment) -> Response:
+    chunks = campus.worksheets.zip(found.assignment, found.member.actor)
     headers = {**_named(campus, found, "zip"), "Content-Encoding": "identity"}
     return StreamingResponse(chunks, media_type="application/zip", headers=headers)
 
 
-def worksheet_csv(campus: Campus, found: AssignmentSeat) -> Response:
-    text = campus.worksheets.csv(found.assignment, found.seat.actor)
+def worksheet_csv(campus: Campus, found: MemberAssignment) -> Response:
+    text = campus.worksheets.csv(found.assignment, found.member.actor)
     return Response(text, media_type="text/csv; charset=utf-8", headers=_named(campus, found, "csv"))
 
 
-def uploaded(campus: Campus, found: AssignmentSeat, file_id: str) -> bytes:
-    """The bytes of a file of the caller."""
-    file = campus.library.owned(found.seat.user, file_id)
-    if file.file_size > MOST_BYTES:
-        raise TooLarge("FILE_TOO_LARGE", f"The file can have {MOST_BYTES // 1024**2} MiB.", "fileId")
-    campus.library.readable(found.seat.user, file_id)
-    return b"".join(campus.library.open(file))
+def uploaded(campus: Campus, found: MemberAssignment, file_id: str) -> IO[bytes]:
+    """A file of the caller, to be read at any place: a zip file with all submissions may be large."""
+    campus.library.owned(found.member.user, file_id)
+    file = campus.library.readable(found.member.user, file_id)
+    return object_reader(lambda start, end: campus.library.open(file, start, end), file.file_size)
 
 
-def _named(campus: Campus, found: AssignmentSeat, ending: str) -> dict[str, str]:
+def _named(campus: Campus, found: MemberAssignment, ending: str) -> dict[str, str]:
     return attachment("campus", found.assignment.title, campus.repository.now(), ending)
 
 
-def _taken(campus: Campus, found: AssignmentSeat, content: bytes, publish: bool) -> Page[bodies.LineView]:
-    if not content:
+def _taken(
+    campus: Campus, found: MemberAssignment, source: IO[bytes], publish: bool
+) -> Page[bodies.LineView]:
+    if not source.read(1):
         raise Refused("FILE_EMPTY", "Send the worksheet as the body of the request.", "file")
+    source.seek(0)
     lines = campus.worksheets.take(
-        found.assignment, content, found.seat.user, found.seat.actor, publish=publish
+        found.assignment, source, found.member.user, found.member.actor, publish=publish
     )
     return listed(view_of(bodies.LineView, each) for each in lines)

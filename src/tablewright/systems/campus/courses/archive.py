@@ -15,11 +15,12 @@ from pydantic import BaseModel
 from tablewright.kit.objects.archive import Archive
 from tablewright.kit.tasks import Finished, Postponed
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.course_model import Assignment, Course, Part, Submission
-from tablewright.systems.campus.courses.gates import Gates
+from tablewright.systems.campus.course_model import Assignment, Course, Submission
+from tablewright.systems.campus.courses.acceptance import Acceptance
 from tablewright.systems.campus.courses.retention import archive_day
 from tablewright.systems.campus.design import A_YEAR
 from tablewright.systems.campus.files.library import Library
+from tablewright.systems.campus.grading.feedback_files import FeedbackFiles
 from tablewright.systems.campus.model import Task
 from tablewright.systems.campus.repository import SYSTEM, Repository
 
@@ -31,10 +32,13 @@ def archive_name(course_id: str) -> str:
 class CourseArchive:
     """Archives courses."""
 
-    def __init__(self, repository: Repository, library: Library, archive: Archive, years: int) -> None:
+    def __init__(
+        self, repository: Repository, library: Library, feedback: FeedbackFiles, archive: Archive, years: int
+    ) -> None:
         """An archive is kept for so many years."""
         self._repository, self._library, self._archive = repository, library, archive
-        self._years, self._gates = years, Gates(repository)
+        self._feedback = feedback
+        self._years, self._acceptance = years, Acceptance(repository)
 
     def run(self, task: Task) -> Finished | Postponed:
         """Handles the task `archive`: store, verify, drop the hot copy; years later, the archive."""
@@ -48,7 +52,7 @@ class CourseArchive:
         for assignment in self._assignments(course):
             for submission in self._submissions(assignment):
                 self._drop(submission)
-            self._repository.write("ASSIGNMENT", *self._gates.removed(assignment.assignment_id))
+            self._repository.write("ASSIGNMENT", *self._acceptance.removed(assignment.assignment_id))
         return self._kept(course)
 
     def _kept(self, course: Course) -> Finished | Postponed:
@@ -98,13 +102,17 @@ class CourseArchive:
         yield from (_line("regrade", each) for each in db.all(d.regrades_of_submission(submission_id=id)))
         for part in submission.parts:
             if part.object_name is not None:
-                yield from self._bytes(part, part.object_name)
+                yield from self._bytes({"partId": part.part_id}, part.object_name)
+        for pin in self._feedback.of_submission(submission):
+            yield from self._bytes(
+                {"feedbackFileId": pin.file_id, "versionId": pin.version_id}, pin.object_name
+            )
 
-    def _bytes(self, part: Part, object_name: str) -> Iterator[bytes]:
+    def _bytes(self, of: dict[str, str], object_name: str) -> Iterator[bytes]:
         with self._library.open_object(object_name) as stream:
             for number, chunk in enumerate(stream):
                 data = base64.b64encode(chunk).decode()
-                yield orjson.dumps({"kind": "bytes", "partId": part.part_id, "number": number, "data": data})
+                yield orjson.dumps({"kind": "bytes", **of, "number": number, "data": data})
 
     # --- dropping ---
 
@@ -112,6 +120,7 @@ class CourseArchive:
         """What belongs to a submission first, the row last: after a crash the row leads here again."""
         repository, id = self._repository, submission.submission_id
         key = submission.assignment_id, submission.owner_id
+        self._feedback.release(id, {pin.file_id for pin in self._feedback.of_submission(submission)})
         for mark in repository.db.all(d.marks_of_submission(submission_id=id)):
             repository.try_write(d.marks.delete(mark))
         for comment in repository.db.all(d.comments_of_submission(submission_id=id)):

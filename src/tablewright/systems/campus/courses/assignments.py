@@ -1,11 +1,11 @@
 """Assignments: written as drafts, published, closed, reopened; with other dates for some (CC-X18).
 
 Must hold: who is in which team set is fixed when it is published; every change of a date is written with a task that
-rewrites the due date and lateness of what was submitted (CC-D15), and with the gates, on which a submission that is
+rewrites the due date and lateness of what was submitted (CC-D15), and with the rows on which a submission that is
 being made depends: so no submission keeps dates that were changed while it was written. An assignment that students can
 see is announced once to each of them.
-Elsewhere: the gates (gates.py), the task (late_updates.py), what an assignment may say (assignment_rules.py), reminders
-(reminders.py).
+Elsewhere: whether it accepts work (acceptance.py), the task (late_updates.py), what an assignment may say
+(assignment_rules.py), reminders (reminders.py).
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from tablewright.edge.errors import BadRequest, Conflict, Forbidden, NotFound, R
 from tablewright.mapping import Stale
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Assignment, AssignmentStatus, Audience, Course, Override
+from tablewright.systems.campus.courses.acceptance import Acceptance
 from tablewright.systems.campus.courses.assignment_rules import mistakes_in, mistakes_in_override
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.courses import Mistake, refuse
 from tablewright.systems.campus.courses.dates import last_end, whole_second
-from tablewright.systems.campus.courses.gates import Gates
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.teams import Teams
 from tablewright.systems.campus.courses.unsubmitted import BY_HAND
 from tablewright.systems.campus.errors import Changed, RaceLost
@@ -43,22 +43,22 @@ EDITABLE = frozenset(
 class Assignments:
     """The assignments of courses."""
 
-    def __init__(self, repository: Repository, teams: Teams, gates: Gates) -> None:
-        self._repository, self._teams, self._gates = repository, teams, gates
+    def __init__(self, repository: Repository, teams: Teams, acceptance: Acceptance) -> None:
+        self._repository, self._teams, self._acceptance = repository, teams, acceptance
 
     # --- reads ---
 
-    def of(self, seat: Seat) -> list[Assignment]:
+    def of(self, member: CourseMember) -> list[Assignment]:
         """A course's assignments by due date; drafts for staff alone."""
-        found = self._repository.db.all(d.assignments_of_course(course_id=seat.course.course_id))
-        shown = [each for each in found if seat.is_staff or each.status != "draft"]
+        found = self._repository.db.all(d.assignments_of_course(course_id=member.course.course_id))
+        shown = [each for each in found if member.is_staff or each.status != "draft"]
         return sorted(shown, key=lambda each: (each.due_date, each.title))
 
     def of_instructor(self, user: User) -> list[Assignment]:
         """What a user made in courses they still teach, newest first (CC-30)."""
         db = self._repository.db
-        seats = db.all(d.courses_of_user(user_id=user.user_id))
-        taught = {seat.course_id for seat in seats if seat.role == "instructor"}
+        members = db.all(d.courses_of_user(user_id=user.user_id))
+        taught = {member.course_id for member in members if member.role == "instructor"}
         found = db.all(d.assignments_of_instructor(instructor_id=user.user_id))
         return [each for each in found if each.course_id in taught]
 
@@ -70,10 +70,10 @@ class Assignments:
 
     # --- the editor ---
 
-    def create(self, seat: Seat, fields: Mapping[str, Any]) -> Assignment:
+    def create(self, member: CourseMember, fields: Mapping[str, Any]) -> Assignment:
         """A draft, by an instructor."""
-        _refuse_others(seat)
-        now, user, course = self._repository.now(), seat.user, seat.course
+        _refuse_others(member)
+        now, user, course = self._repository.now(), member.user, member.course
         assignment = Assignment(
             **{name: value for name, value in fields.items() if name in EDITABLE},
             course_id=course.course_id,
@@ -85,19 +85,23 @@ class Assignments:
             created_at=now,
             updated_at=now,
         )
-        self._refuse_mistakes(assignment, seat)
-        self._write(seat, "created", d.assignments.create(assignment), None, assignment)
+        self._refuse_mistakes(assignment, member)
+        self._write(member, "created", d.assignments.create(assignment), None, assignment)
         return assignment
 
-    def mistakes(self, assignment: Assignment, seat: Seat) -> list[Mistake]:
+    def mistakes(self, assignment: Assignment, member: CourseMember) -> list[Mistake]:
         """All that is wrong with an assignment, for a form."""
-        return [*mistakes_in(assignment, seat.course), *self._missing(assignment, seat)]
+        return [*mistakes_in(assignment, member.course), *self._missing(assignment, member)]
 
     def change(
-        self, seat: Seat, assignment_id: str, changes: Mapping[str, Any], seen: datetime | None = None
+        self,
+        member: CourseMember,
+        assignment_id: str,
+        changes: Mapping[str, Any],
+        seen: datetime | None = None,
     ) -> Assignment:
         """Change fields; VERSION_CONFLICT if it was changed after `seen`, the `updated_at` that the caller read."""
-        _refuse_others(seat)
+        _refuse_others(member)
         edited = {name: value for name, value in changes.items() if name in EDITABLE}
 
         def attempt() -> Assignment:
@@ -108,11 +112,11 @@ class Assignments:
             after = before.model_copy(update={**edited, "updated_at": moment})
             if before.status != "draft" and after.group_set_id != before.group_set_id:
                 raise Conflict("PUBLISHED", "Teams cannot be changed once it is published.", "groupSetId")
-            self._refuse_mistakes(after, seat)
+            self._refuse_mistakes(after, member)
             moved = any(getattr(before, name) != getattr(after, name) for name in _DATES)
             tasks = self._late(after) if moved and before.status != "draft" else []
             write = d.assignments.change(before, after)
-            self._write(seat, "changed", write, before, after, *tasks, *self._gates.moved(after))
+            self._write(member, "changed", write, before, after, *tasks, *self._acceptance.moved(after))
             return write.item or after
 
         # The number of submissions changes the version too: a race with that is not a conflict of editors.
@@ -120,33 +124,33 @@ class Assignments:
 
     # --- states ---
 
-    def publish(self, seat: Seat, assignment_id: str) -> Assignment:
+    def publish(self, member: CourseMember, assignment_id: str) -> Assignment:
         """Show it to the students, who are told; again changes nothing."""
-        _refuse_others(seat)
+        _refuse_others(member)
         before = self._repository.assignment(assignment_id)
         if before.status != "draft":
             return before
         if before.due_date <= self._repository.now():
             raise Refused("INVALID_DATES", "The due date has passed. Choose a later one first.", "dueDate")
-        return self._move(seat, before, "active", "published", d.tasks.add(self._task(PUBLISHED, before)))
+        return self._move(member, before, "active", "published", d.tasks.add(self._task(PUBLISHED, before)))
 
-    def close(self, seat: Seat, assignment_id: str) -> Assignment:
-        _refuse_others(seat)
+    def close(self, member: CourseMember, assignment_id: str) -> Assignment:
+        _refuse_others(member)
         before = self._repository.assignment(assignment_id)
         if before.status == "draft":
             raise Conflict("NOT_PUBLISHED", "A draft cannot be closed: publish it, or leave it.")
-        return before if before.status == "closed" else self._move(seat, before, "closed", "closed")
+        return before if before.status == "closed" else self._move(member, before, "closed", "closed")
 
-    def reopen(self, seat: Seat, assignment_id: str) -> Assignment:
+    def reopen(self, member: CourseMember, assignment_id: str) -> Assignment:
         """Accept work again; the last date must be in the future, or it would close at once."""
-        _refuse_others(seat)
+        _refuse_others(member)
         before = self._repository.assignment(assignment_id)
         if before.status != "closed":
             return before
-        if self._end(before, seat.course) < whole_second(self._repository.now()):
+        if self._end(before, member.course) < whole_second(self._repository.now()):
             words = "No date allows more work. Set a later due date or end first."
             raise Refused("INVALID_DATES", words, "acceptUntil")
-        return self._move(seat, before, "active", "reopened")
+        return self._move(member, before, "active", "reopened")
 
     def close_due(self) -> int:
         """A job: close what accepts no more work, the last extension included (CC-D44); how many."""
@@ -166,7 +170,7 @@ class Assignments:
                     f"assignment:{before.assignment_id}", "closed", SYSTEM, before, after
                 )
                 move = d.assignments.move(before, after, by="system")
-                closed += self._repository.try_write(move, *self._gates.moved(after), entry)
+                closed += self._repository.try_write(move, *self._acceptance.moved(after), entry)
         return closed
 
     def _end(self, assignment: Assignment, course: Course) -> datetime:
@@ -177,14 +181,19 @@ class Assignments:
     # --- other dates for some ---
 
     def override(
-        self, seat: Seat, assignment_id: str, audience: Audience, audience_id: str, fields: Mapping[str, Any]
+        self,
+        member: CourseMember,
+        assignment_id: str,
+        audience: Audience,
+        audience_id: str,
+        fields: Mapping[str, Any],
     ) -> Override:
         """Set other dates for a student, a section or a team; they replace what they had before."""
-        seat.refuse_students()
+        member.refuse_students()
 
         def attempt() -> Override:
             assignment = self._repository.assignment(assignment_id)
-            self._refuse_audience(assignment, seat.course, audience, audience_id)
+            self._refuse_audience(assignment, member.course, audience, audience_id)
             get = d.overrides.get(assignment_id, audience, audience_id)
             before = self._repository.db.one(get, consistent=True)
             after = Override(
@@ -192,21 +201,23 @@ class Assignments:
                 assignment_id=assignment_id,
                 audience=audience,
                 audience_id=audience_id,
-                created_by=seat.user.user_id,
+                created_by=member.user.user_id,
                 created_at=self._repository.now(),
                 version=before.version if before is not None else 1,
             )
             refuse(mistakes_in_override(after, assignment))
             write = d.overrides.create(after) if before is None else d.overrides.change(before, after)
             self._write(
-                seat, "dates set", write, before, after, *self._touched(assignment), about=assignment_id
+                member, "dates set", write, before, after, *self._touched(assignment), about=assignment_id
             )
             return write.item or after
 
         return self._repository.retried(None, attempt, on=(Changed, RaceLost))
 
-    def remove_override(self, seat: Seat, assignment_id: str, audience: Audience, audience_id: str) -> None:
-        seat.refuse_students()
+    def remove_override(
+        self, member: CourseMember, assignment_id: str, audience: Audience, audience_id: str
+    ) -> None:
+        member.refuse_students()
 
         def attempt() -> None:
             assignment = self._repository.assignment(assignment_id)
@@ -214,18 +225,18 @@ class Assignments:
             before = self._repository.found(self._repository.db.one(get, consistent=True), "EXTENSION")
             delete = d.overrides.delete(before)
             self._write(
-                seat, "dates removed", delete, before, None, *self._touched(assignment), about=assignment_id
+                member, "dates removed", delete, before, None, *self._touched(assignment), about=assignment_id
             )
 
         self._repository.retried(None, attempt, on=(Changed, RaceLost))
 
     def _touched(self, assignment: Assignment) -> list[Write[Any]]:
-        """The gates, and the task that rewrites what was submitted; the status must still be that of these gates."""
+        """The acceptance rows, and the task that rewrites what was submitted; the status must still be the same."""
         status = assignment.status
         same = d.assignments.check(assignment.course_id, assignment.assignment_id).when(
             lambda a: a.status == status
         )
-        return [same, *self._gates.moved(assignment), *self._late(assignment)]
+        return [same, *self._acceptance.moved(assignment), *self._late(assignment)]
 
     # --- parts ---
 
@@ -238,7 +249,12 @@ class Assignments:
         return Task(task_id=task_id, kind=kind, created_at=now, due_at=now, about=assignment.assignment_id)
 
     def _move(
-        self, seat: Seat, before: Assignment, status: AssignmentStatus, action: str, *writes: Write[Any]
+        self,
+        member: CourseMember,
+        before: Assignment,
+        status: AssignmentStatus,
+        action: str,
+        *writes: Write[Any],
     ) -> Assignment:
         def attempt() -> Assignment:
             current = self._repository.assignment(before.assignment_id)
@@ -247,14 +263,14 @@ class Assignments:
             moment = self._repository.later_than(current.updated_at)
             after = current.model_copy(update={"status": status, "updated_at": moment})
             write = d.assignments.move(current, after, by="staff")
-            self._write(seat, action, write, current, after, *writes, *self._gates.moved(after))
+            self._write(member, action, write, current, after, *writes, *self._acceptance.moved(after))
             return write.item or after
 
         return self._repository.retried(None, attempt)
 
     def _write(
         self,
-        seat: Seat,
+        member: CourseMember,
         action: str,
         write: Write[Any],
         before: Any,
@@ -263,17 +279,17 @@ class Assignments:
         about: str | None = None,
     ) -> None:
         subject = about or after.assignment_id
-        entry = self._repository.audit(f"assignment:{subject}", action, seat.actor, before, after)
+        entry = self._repository.audit(f"assignment:{subject}", action, member.actor, before, after)
         with self._repository.translated("ASSIGNMENT"):
             try:
                 self._repository.db.write(write, *writes, entry)
             except Stale:
                 raise Changed() from None
 
-    def _refuse_mistakes(self, assignment: Assignment, seat: Seat) -> None:
-        refuse(self.mistakes(assignment, seat))
+    def _refuse_mistakes(self, assignment: Assignment, member: CourseMember) -> None:
+        refuse(self.mistakes(assignment, member))
 
-    def _missing(self, assignment: Assignment, seat: Seat) -> list[Mistake]:
+    def _missing(self, assignment: Assignment, member: CourseMember) -> list[Mistake]:
         """What the assignment names and does not exist."""
         found = []
         course_id, db = assignment.course_id, self._repository.db
@@ -287,20 +303,20 @@ class Assignments:
         ):
             found.append(Mistake("RUBRIC_NOT_FOUND", "rubricId", "This course has no such rubric."))
         for file_id in assignment.attachments:
-            if not self._is_attachable(file_id, seat):
+            if not self._is_attachable(file_id, member):
                 found.append(
                     Mistake("FILE_NOT_FOUND", "attachments", "Attach complete files of staff of this course.")
                 )
                 break
         return found
 
-    def _is_attachable(self, file_id: str, seat: Seat) -> bool:
+    def _is_attachable(self, file_id: str, member: CourseMember) -> bool:
         try:
             file = self._repository.file(file_id)
         except NotFound:
             return False
-        owner = self._repository.enrolment(file.user_id, seat.course.course_id)
-        is_staff = file.user_id == seat.user.user_id or (owner is not None and owner.role != "student")
+        owner = self._repository.enrolment(file.user_id, member.course.course_id)
+        is_staff = file.user_id == member.user.user_id or (owner is not None and owner.role != "student")
         return is_staff and file.status == "active" and file.upload_state == "complete"
 
     def attachment(self, assignment: Assignment, file_id: str, *, is_early: bool = False) -> File:
@@ -326,6 +342,6 @@ class Assignments:
             )
 
 
-def _refuse_others(seat: Seat) -> None:
-    if seat.role != "instructor":
+def _refuse_others(member: CourseMember) -> None:
+    if member.role != "instructor":
         raise Forbidden("INSTRUCTOR_ONLY", "Only an instructor of this course can do this.")

@@ -7,16 +7,17 @@ Elsewhere: many at once (roster.py), teams (teams.py).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 from zoneinfo import available_timezones
 
-from tablewright.design import Write
+from tablewright.design import Query, Write
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.course_model import Course, CourseRole, Enrolment
+from tablewright.systems.campus.course_model import Course, CourseRole, Enrolment, FormerEnrolment
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.course_names import name_task
 from tablewright.systems.campus.courses.retention import archive_task
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.model import Task, User
 from tablewright.systems.campus.people.users import Users
@@ -24,6 +25,7 @@ from tablewright.systems.campus.repository import Repository, is_course_id
 
 MOST_SECTIONS = 50
 MOST_LATE_DAYS = 60
+OWN_ROLE = "You cannot change your own role. Ask another instructor."
 _RANK: Mapping[CourseRole, int] = {"instructor": 0, "ta": 1, "student": 2}
 
 
@@ -82,28 +84,30 @@ class Courses:
         now = self._repository.now()
         course = Course(**{**fields, "created_at": now, "updated_at": now})
         refuse(mistakes_in_course(course))
-        seat = Seat(by, course, "instructor")
+        member = CourseMember(by, course, "instructor")
         self._repository.write(
             "COURSE",
             d.courses.create(course),
             d.tasks.add(archive_task(self._repository, course)),
             *([d.enrolments.create(self.enrolment(course.course_id, by, "instructor"))] if enrolled else []),
-            self._repository.audit(f"course:{course.course_id}", "created", seat.actor, None, course),
+            self._repository.audit(f"course:{course.course_id}", "created", member.actor, None, course),
         )
         return course
 
-    def change(self, seat: Seat, changes: Mapping[str, Any], expected: int | None = None) -> Course:
+    def change(self, member: CourseMember, changes: Mapping[str, Any], expected: int | None = None) -> Course:
         """Change fields of a course."""
 
         def attempt() -> Course:
-            before = self._repository.course(seat.course.course_id)
+            before = self._repository.course(member.course.course_id)
             if expected is not None and before.version != expected:
                 raise Changed()
             moment = self._repository.later_than(before.updated_at)
             after = before.model_copy(update={**changes, "updated_at": moment})
             refuse(mistakes_in_course(after))
             write = d.courses.change(before, after)
-            entry = self._repository.audit(f"course:{after.course_id}", "changed", seat.actor, before, after)
+            entry = self._repository.audit(
+                f"course:{after.course_id}", "changed", member.actor, before, after
+            )
             self._repository.write("COURSE", write, entry, *map(d.tasks.add, self._tasks(before, after)))
             assert write.item is not None
             return write.item
@@ -122,6 +126,20 @@ class Courses:
         found = self._repository.db.many([d.courses.get(each.course_id) for each in mine])
         pairs = [(course, each) for course, each in zip(found, mine, strict=True) if course is not None]
         return sorted(pairs, key=lambda pair: (-pair[0].semester_end.timestamp(), pair[0].name.lower()))
+
+    def all(self) -> Query[Course]:
+        """All courses, the newest semester first."""
+        return d.all_courses()
+
+    def search(self, text: str, at_most: int = 50) -> list[Course]:
+        """Courses that have the text in their id, name or semester, in whatever case; the newest semester first."""
+        wanted = text.strip().lower()
+        found = (
+            course
+            for course in self._repository.db.all(self.all())
+            if wanted in f"{course.course_id} {course.name} {course.semester}".lower()
+        )
+        return list(islice(found, at_most))
 
     # --- enrolments ---
 
@@ -147,47 +165,79 @@ class Courses:
         )
 
     def enrol(
-        self, seat: Seat, email: str, role: CourseRole, section: str | None = None, name: str | None = None
+        self,
+        member: CourseMember,
+        email: str,
+        role: CourseRole,
+        section: str | None = None,
+        name: str | None = None,
     ) -> Enrolment:
         """Enrol the user of an address, who is created if there is none; the same again changes nothing."""
-        self._refuse_section(seat, section)
+        self._refuse_section(member, section)
         user = self._users.by_email(email)
         if user is None and not name:
             raise NotFound("user", "No user has this address. Enter a name to add the person.", "email")
         user = user or self._users.invited(email, name or "")
-        return self.place(seat, user, role, section)[0]
+        return self.place(member, user, role, section)[0]
 
-    def place(self, seat: Seat, user: User, role: CourseRole, section: str | None) -> tuple[Enrolment, str]:
-        """Enrol a user with this role and section; what it was: enrolled, changed or unchanged."""
-        course_id = seat.course.course_id
+    def place(
+        self,
+        member: CourseMember,
+        user: User,
+        role: CourseRole,
+        section: str | None,
+        university_id: str | None = None,
+    ) -> tuple[Enrolment, str]:
+        """Enrol a user with this role and section; what it was: enrolled, changed or unchanged.
+
+        `university_id` is the one that a roster of the staff has, if it has one.
+        """
+        course_id = member.course.course_id
 
         def attempt() -> tuple[Enrolment, str]:
             before = self._repository.enrolment(user.user_id, course_id)
             if before is None:
                 after = self.enrolment(course_id, user, role, section)
+                after = after.model_copy(update={"university_id": university_id or after.university_id})
                 write, done = d.enrolments.create(after), "enrolled"
-            elif (before.role, before.section) == (role, section):
+            elif (before.role, before.section) == (role, section) and university_id in (
+                None,
+                before.university_id,
+            ):
                 return before, "unchanged"
+            elif user.user_id == member.user.user_id and before.role != role:
+                raise Refused("OWN_ENROLMENT", OWN_ROLE, "role")
             else:
-                after = before.model_copy(update={"role": role, "section": section})
+                id = university_id or before.university_id
+                after = before.model_copy(update={"role": role, "section": section, "university_id": id})
                 write, done = d.enrolments.change(before, after), "changed"
-            entry = self._repository.audit(f"course:{course_id}", f"person {done}", seat.actor, before, after)
-            self._repository.write("ENROLMENT", write, entry)
+            entry = self._repository.audit(
+                f"course:{course_id}", f"person {done}", member.actor, before, after
+            )
+            former = [self._former(before)] if before is not None and before.role != role else []
+            self._repository.write("ENROLMENT", write, *former, entry)
             return write.item or after, done
 
         return self._repository.retried(None, attempt, on=(Changed, Conflict))
 
-    def remove(self, seat: Seat, user_id: str) -> None:
+    def remove(self, member: CourseMember, user_id: str) -> None:
         """Remove a user from the course and from its teams. What was submitted stays."""
-        before = self._repository.enrolment(user_id, seat.course.course_id)
+        before = self._repository.enrolment(user_id, member.course.course_id)
         if before is None:
             raise NotFound("enrolment", "This person is not in this course.")
-        if user_id == seat.user.user_id:
+        if user_id == member.user.user_id:
             raise Refused("OWN_ENROLMENT", "You cannot remove yourself. Ask another instructor.")
         entry = self._repository.audit(
-            f"course:{before.course_id}", "person removed", seat.actor, before, None
+            f"course:{before.course_id}", "person removed", member.actor, before, None
         )
-        self._repository.write("ENROLMENT", d.enrolments.delete(before), *self._out_of_teams(before), entry)
+        teams = self._out_of_teams(before)
+        self._repository.write("ENROLMENT", d.enrolments.delete(before), self._former(before), *teams, entry)
+
+    def _former(self, enrolment: Enrolment) -> Write[FormerEnrolment]:
+        """That the user had this role: an erasure finds by it what the user wrote here."""
+        ids = {"user_id": enrolment.user_id, "course_id": enrolment.course_id}
+        former = FormerEnrolment(**ids, role=enrolment.role, ended_at=self._repository.now())
+        return d.former_enrolments.put(former)
 
     def _out_of_teams(self, enrolment: Enrolment) -> list[Write[Any]]:
         course_id, writes = enrolment.course_id, list[Write[Any]]()
@@ -205,7 +255,7 @@ class Courses:
                 writes.append(d.teams.change(team, team.model_copy(update={"member_ids": left})))
         return writes
 
-    def _refuse_section(self, seat: Seat, section: str | None) -> None:
-        if section is not None and section not in seat.course.sections:
-            words = f"{seat.course.course_id} has no section {section}. Add it to the course first."
+    def _refuse_section(self, member: CourseMember, section: str | None) -> None:
+        if section is not None and section not in member.course.sections:
+            words = f"{member.course.course_id} has no section {section}. Add it to the course first."
             raise Refused("SECTION_NOT_FOUND", words, "section")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tablewright.edge.errors import BadRequest
 from tablewright.systems.campus.errors import TooLarge
 
-MOST_BYTES, MOST_ROWS = 2_000_000, 10_000
+MOST_BYTES, MOST_ROWS = 2 * 1024**2, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def table_of(content: bytes, needed: Sequence[str], known: Mapping[str, str]) ->
 
 def _text(content: bytes) -> str:
     if len(content) > MOST_BYTES:
-        raise TooLarge("FILE_TOO_LARGE", f"This file is larger than {MOST_BYTES // 1_000_000} MB.", "file")
+        raise TooLarge("FILE_TOO_LARGE", f"This file is larger than {MOST_BYTES // 1024**2} MB.", "file")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -8,10 +8,10 @@ from datetime import datetime
 
 from tablewright.edge.errors import Conflict
 from tablewright.systems.campus.course_model import Assignment, Submission, Team
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.dates import Dates
 from tablewright.systems.campus.courses.lateness import Lateness
 from tablewright.systems.campus.courses.owners import Owners
-from tablewright.systems.campus.courses.seats import Seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ class Eligibility:
         return assignment.model_copy(update=hidden)
 
 
-def eligibility_of(owners: Owners, seat: Seat, assignment: Assignment) -> Eligibility | None:
+def eligibility_of(owners: Owners, member: CourseMember, assignment: Assignment) -> Eligibility | None:
     """The caller's eligibility; None for staff."""
-    if seat.is_staff or seat.enrolment is None:
+    if member.is_staff or member.enrolment is None:
         return None
-    now, mine = owners.now(), seat.enrolment
-    left = max(0, seat.course.late_days - mine.late_days_used)
-    zone, is_active = seat.user.time_zone, assignment.status == "active"
+    now, mine = owners.now(), member.enrolment
+    left = max(0, member.course.late_days - mine.late_days_used)
+    zone, is_active = member.user.time_zone, assignment.status == "active"
     try:
         owner = owners.of(assignment, mine)
     except Conflict:
@@ -73,7 +73,7 @@ def eligibility_of(owners: Owners, seat: Seat, assignment: Assignment) -> Eligib
         )
     attempts = owners.attempts(assignment, owner.owner_id)
     last = owners.last(assignment, owner.owner_id, attempts)
-    late = owners.lateness(assignment, seat.course, owner, last)
+    late = owners.lateness(assignment, member.course, owner, last)
     most = assignment.max_submissions + owner.dates.extra_submissions
     return Eligibility(
         owner.owner_id, owner.team, owner.dates, late, attempts, most, last, left, zone, now, is_active

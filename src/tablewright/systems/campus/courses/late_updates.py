@@ -87,7 +87,7 @@ class LateUpdates:
         attempts = self._repository.db.one(d.attempts.get(*key), consistent=True)
         if days <= 0 or attempts is None or attempts.attempts != before.submission_number:
             return []
-        seat = before.student_id, before.course_id
-        if self._repository.enrolment(*seat) is None:
+        member = before.student_id, before.course_id
+        if self._repository.enrolment(*member) is None:
             return []
-        return [d.enrolments.update(*seat).at(lambda e: e.late_days_used).add(-days)]
+        return [d.enrolments.update(*member).at(lambda e: e.late_days_used).add(-days)]

@@ -9,9 +9,9 @@ from datetime import datetime
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Assignment, Course, Enrolment, Submission, Team
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.dates import Dates, dates_for, dates_for_team
 from tablewright.systems.campus.courses.lateness import Lateness, lateness
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.teams import Teams
 from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.repository import Repository
@@ -49,22 +49,22 @@ class Owners:
         overrides = self._repository.overrides_of(assignment.assignment_id)
         return dates_for(assignment, overrides, student.user_id, student.section)
 
-    def student(self, seat: Seat, on_behalf_of: str | None = None) -> Enrolment:
+    def student(self, member: CourseMember, on_behalf_of: str | None = None) -> Enrolment:
         """The student this is about: the caller, or the one that staff acts for."""
-        if seat.is_staff:
+        if member.is_staff:
             if on_behalf_of is None:
                 raise Refused("STUDENT_REQUIRED", "Choose the student this is for.", "onBehalfOf")
-            found = self._repository.enrolment(on_behalf_of, seat.course.course_id)
+            found = self._repository.enrolment(on_behalf_of, member.course.course_id)
             if found is None or found.role != "student":
                 raise NotFound("student", "This student is not in this course.", "onBehalfOf")
             return found
-        if on_behalf_of is not None and on_behalf_of != seat.user.user_id:
+        if on_behalf_of is not None and on_behalf_of != member.user.user_id:
             raise Forbidden(
                 "COURSE_STAFF_ONLY", "Only staff of this course can submit for others.", "onBehalfOf"
             )
-        if seat.enrolment is None:
+        if member.enrolment is None:
             raise Forbidden("NOT_ENROLLED", "You are not enrolled in this course.")
-        return seat.enrolment
+        return member.enrolment
 
     def of(self, assignment: Assignment, student: Enrolment) -> Owner:
         """The owner of a student's work; NO_TEAM if the assignment is for teams and the student is in none."""

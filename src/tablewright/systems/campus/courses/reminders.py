@@ -1,7 +1,8 @@
 """What students are told about assignments: that one is published, and that one is due within a day (CC-X10).
 
 Both are tasks, so that a course of any size is told without a long transaction. Must hold: each student is told once,
-by a receipt written with the notification; who has submitted, or is excused, is not reminded.
+and reminded once of each date, by a receipt written with the notification; a date that was moved is another one; who
+has submitted, or is excused, is not reminded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -68,7 +69,7 @@ class Reminders:
         for enrolment, user, dates in self._students(assignment):
             if dates.due == due and not dates.excused and not self._has_submitted(assignment, enrolment):
                 text = f"{assignment.title} is due {in_words(due, user.time_zone)}. You have not submitted it yet."
-                self._tell(assignment, user, "reminder", "reminder", text)
+                self._tell(assignment, user, "reminder", f"reminder:{int(due.timestamp())}", text)
         return Finished()
 
     # --- parts ---

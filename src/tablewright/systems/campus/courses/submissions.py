@@ -19,21 +19,21 @@ from tablewright.kit.tables import OnceRequest, digest
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Page, Stale
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import (
+    AcceptanceRow,
     Assignment,
     Attempts,
     Draft,
-    Gate,
     MemberEntry,
     Part,
     Submission,
     SubmissionStatus,
 )
+from tablewright.systems.campus.courses.acceptance import Acceptance, unchanged
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.drafts import MOST_COMMENTS, Drafts
-from tablewright.systems.campus.courses.gates import Gates, unchanged
 from tablewright.systems.campus.courses.lateness import Lateness, lateness
 from tablewright.systems.campus.courses.owners import Owner, Owners
 from tablewright.systems.campus.courses.parts import NewPart, Parts, first_file, refuse_count
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.unsubmitted import BY_HAND, handed_in
 from tablewright.systems.campus.errors import Changed, Gone
 from tablewright.systems.campus.files.library import Library
@@ -49,7 +49,7 @@ _ATTEMPTS = 40
 class _Request:
     """A request to submit. `parts` are made already; None takes those of the draft at version `draft`, and `more`."""
 
-    seat: Seat
+    member: CourseMember
     on_behalf: bool
     parts: Sequence[Part] | None
     draft: int | None
@@ -71,25 +71,25 @@ class Submissions:
         owners: Owners,
         parts: Parts,
         drafts: Drafts,
-        gates: Gates,
+        acceptance: Acceptance,
     ) -> None:
-        self._repository, self._library, self._gates = repository, library, gates
+        self._repository, self._library, self._acceptance = repository, library, acceptance
         self._owners, self._parts, self._drafts = owners, parts, drafts
 
     # --- reads ---
 
     def page(
-        self, seat: Seat, assignment: Assignment, size: int | None = None, after: str | None = None
+        self, member: CourseMember, assignment: Assignment, size: int | None = None, after: str | None = None
     ) -> Page[Submission]:
         """A page of an assignment's submissions, by owner and number, for staff."""
-        seat.refuse_students()
+        member.refuse_students()
         query = d.submissions_of_assignment(assignment_id=assignment.assignment_id)
         attempts = query.where(lambda row: row.submission_number > BY_HAND)
-        return self._repository.page(attempts, size, after, seat.user.user_id)
+        return self._repository.page(attempts, size, after, member.user.user_id)
 
-    def every(self, seat: Seat, assignment: Assignment) -> list[Submission]:
+    def every(self, member: CourseMember, assignment: Assignment) -> list[Submission]:
         """All of an assignment's submissions, for staff."""
-        seat.refuse_students()
+        member.refuse_students()
         rows = self._repository.db.all(d.submissions_of_assignment(assignment_id=assignment.assignment_id))
         return list(filter(handed_in, rows))
 
@@ -97,18 +97,20 @@ class Submissions:
         """The submissions of all courses, oldest first (CC-42)."""
         return d.submissions_by_status(status=status)
 
-    def of_student(self, seat: Seat, assignment: Assignment) -> list[Submission]:
+    def of_student(self, member: CourseMember, assignment: Assignment) -> list[Submission]:
         """A student's own submissions, or those of the team that the student was part of, by number (CC-X19)."""
         try:
-            owner = self._owners.of(assignment, self._owners.student(seat))
+            owner = self._owners.of(assignment, self._owners.student(member))
         except Conflict:  # without a team there are none
             return []
         rows = self._owners.submissions(assignment.assignment_id, owner.owner_id)
-        return [each for each in rows if is_author(each, seat.user.user_id)]
+        return [each for each in rows if is_author(each, member.user.user_id)]
 
-    def next_attempt(self, seat: Seat, assignment: Assignment, on_behalf_of: str | None = None) -> int:
+    def next_attempt(
+        self, member: CourseMember, assignment: Assignment, on_behalf_of: str | None = None
+    ) -> int:
         """The number that the next attempt of a student or their team will have."""
-        owner = self._owners.of(assignment, self._owners.student(seat, on_behalf_of or None))
+        owner = self._owners.of(assignment, self._owners.student(member, on_behalf_of or None))
         return self._owners.attempts(assignment, owner.owner_id) + 1
 
     def history(self, user: User, size: int | None = None, after: str | None = None) -> Page[Submission]:
@@ -122,16 +124,21 @@ class Submissions:
         shown = tuple(each for each in found if each is not None and handed_in(each))
         return Page(shown, page.next, page.read_units)
 
-    def content(self, seat: Seat, submission: Submission, part_id: str) -> Part:
-        """A file of a submission, to be read; 423 if it has a virus or, for others than its author, is unscanned."""
+    def readable(self, member: CourseMember, submission: Submission, part_id: str) -> Part:
+        """A file of a submission; 423 if it has a virus or, for others than its author, is unscanned."""
         part = next((each for each in submission.parts if each.part_id == part_id), None)
         if part is None or part.kind != "file":
             raise NotFound("part")
-        self._parts.refuse_locked(part, seat.user.user_id)
-        if seat.is_staff:
+        self._parts.refuse_locked(part, member.user.user_id)
+        return part
+
+    def content(self, member: CourseMember, submission: Submission, part_id: str) -> Part:
+        """A file of a submission that is opened, which is recorded for staff."""
+        part = self.readable(member, submission, part_id)
+        if member.is_staff:
             subject = f"submission:{submission.submission_id}"
             self._repository.db.write(
-                self._repository.audit(subject, "file opened", seat.actor, None, {"part": part_id})
+                self._repository.audit(subject, "file opened", member.actor, None, {"part": part_id})
             )
         return part
 
@@ -139,7 +146,7 @@ class Submissions:
 
     def submit(
         self,
-        seat: Seat,
+        member: CourseMember,
         assignment: Assignment,
         *,
         parts: Sequence[NewPart] | None = None,
@@ -157,11 +164,11 @@ class Submissions:
         `attempt` is the number that the caller expects to make; a team's must have it. DEADLINE_PASSED,
         SUBMISSION_LIMIT, STATEMENT_REQUIRED, VERSION_CONFLICT, and what is wrong with a part.
         """
-        student = self._owners.student(seat, on_behalf_of)
+        student = self._owners.student(member, on_behalf_of)
         contents = [] if parts is not None else [f"draft {draft}"]
         contents += [part.content for part in (*(parts or ()), *more)]
         once = OnceRequest(
-            f"submit:{digest(assignment.assignment_id, seat.user.user_id, key)}" if key else None,
+            f"submit:{digest(assignment.assignment_id, member.user.user_id, key)}" if key else None,
             digest(student.user_id, *contents),
             "This key was already used for a different submission. Use a new key.",
         )
@@ -171,11 +178,13 @@ class Submissions:
         if len(comments or "") > MOST_COMMENTS:
             raise Refused("TEXT_TOO_LONG", f"Enter at most {MOST_COMMENTS} characters.", "comments")
         made = (
-            [self._parts.part(seat.user, assignment, part) for part in parts] if parts is not None else None
+            [self._parts.part(member.user, assignment, part) for part in parts] if parts is not None else None
         )
-        added = [self._parts.part(seat.user, assignment, part) for part in more]
-        statement = _agreed(assignment, agreed, on_behalf=seat.is_staff)
-        request = _Request(seat, seat.is_staff, made, draft, added, comments, attempt, statement, key, once)
+        added = [self._parts.part(member.user, assignment, part) for part in more]
+        statement = _agreed(assignment, agreed, on_behalf=member.is_staff)
+        request = _Request(
+            member, member.is_staff, made, draft, added, comments, attempt, statement, key, once
+        )
         try:
             return self._repository.retried(
                 None,
@@ -202,7 +211,7 @@ class Submissions:
         return found
 
     def _attempt(self, request: _Request, assignment_id: str, student_id: str) -> Submission:
-        gate = self._gates.of(assignment_id, student_id)
+        row = self._acceptance.of(assignment_id, student_id)
         assignment = self._repository.assignment(assignment_id)
         student = self._repository.enrolment(student_id, assignment.course_id)
         if student is None:
@@ -214,14 +223,14 @@ class Submissions:
             raise Refused(
                 "ATTEMPT_REQUIRED", "Send the number of the attempt that you are making.", "attempt"
             )
-        if gate is None or assignment.status != "active":
+        if row is None or assignment.status != "active":
             raise _closed(owner)
         self._refuse_dates(request, owner)
         if request.attempt is not None and request.attempt <= attempts:
-            return self._joined(request, assignment, owner, gate, attempts, draft)
+            return self._joined(request, assignment, owner, row, attempts, draft)
         if request.attempt is not None and request.attempt != attempts + 1:
             raise Changed()
-        return self._create(request, assignment, owner, gate, attempts, draft)
+        return self._create(request, assignment, owner, row, attempts, draft)
 
     def _refuse_dates(self, request: _Request, owner: Owner) -> None:
         """Staff may hand in for a student at any time while the assignment is open."""
@@ -250,7 +259,7 @@ class Submissions:
         request: _Request,
         assignment: Assignment,
         owner: Owner,
-        gate: Gate,
+        row: AcceptanceRow,
         attempts: int,
         draft: Draft | None,
     ) -> Submission:
@@ -263,19 +272,19 @@ class Submissions:
         parts, comments, ended = self._content(request, draft)
         refuse_count(parts)
         last = self._owners.last(assignment, owner.owner_id, attempts)
-        late = self._owners.lateness(assignment, request.seat.course, owner, last)
+        late = self._owners.lateness(assignment, request.member.course, owner, last)
         submission = self._submission(request, assignment, owner, attempts + 1, parts, comments, late)
         entry = self._repository.audit(
             f"submission:{submission.submission_id}",
             "submitted",
-            request.seat.actor,
+            request.member.actor,
             {},
             {"number": attempts + 1},
         )
         writes = [
             d.submissions.create(submission),
             _counted(assignment, owner.owner_id, attempts),
-            unchanged(gate),
+            unchanged(row),
             *same_members(owner),
             *self._bank(request, owner, late.days_used - (last.late_days_used if last is not None else 0)),
             *self._held(assignment, submission, parts),
@@ -290,7 +299,7 @@ class Submissions:
         request: _Request,
         assignment: Assignment,
         owner: Owner,
-        gate: Gate,
+        row: AcceptanceRow,
         attempts: int,
         draft: Draft | None,
     ) -> Submission:
@@ -324,12 +333,12 @@ class Submissions:
         after = after.model_copy(update=first_file(after.parts))
         refuse_count(after.parts)
         entry = self._repository.audit(
-            f"submission:{before.submission_id}", "parts added", request.seat.actor, {}, {"parts": len(new)}
+            f"submission:{before.submission_id}", "parts added", request.member.actor, {}, {"parts": len(new)}
         )
         change = d.submissions.change(before, after)
         writes = [
             change,
-            unchanged(gate),
+            unchanged(row),
             *self._held(assignment, after, new),
             *member_entries_of(after),
             *ended,
@@ -376,7 +385,7 @@ class Submissions:
             "member_ids": owner.member_ids if team is not None else [],
             "parts": list(parts),
             "submitted_at": self._repository.now(),
-            "submitted_by": request.seat.user.user_id,
+            "submitted_by": request.member.user.user_id,
             "on_behalf": request.on_behalf,
             "submission_number": number,
             "is_late": late.is_late,
@@ -397,7 +406,7 @@ class Submissions:
 
     def _bank(self, request: _Request, owner: Owner, days: int) -> list[Write[Any]]:
         """Late days that this attempt takes beyond those of earlier ones; or only that the student is enrolled."""
-        student, most = owner.student, request.seat.course.late_days
+        student, most = owner.student, request.member.course.late_days
         if days <= 0:
             return [d.enrolments.check(student.user_id, student.course_id)]
         take = (

@@ -16,9 +16,9 @@ from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, NotUnique, Stale
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Enrolment, GroupSet, Team, TeamMembership
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.courses import Courses, Mistake, refuse
 from tablewright.systems.campus.courses.csv_rows import rows_of
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.repository import Repository, is_uuid
 
@@ -88,7 +88,7 @@ class Teams:
     # --- by hand ---
 
     def create_set(
-        self, seat: Seat, name: str, *, self_enrolment: bool = False, team_size: int | None = None
+        self, member: CourseMember, name: str, *, self_enrolment: bool = False, team_size: int | None = None
     ) -> GroupSet:
         mistakes = []
         if not 1 <= len(name.strip()) <= 100:
@@ -97,17 +97,19 @@ class Teams:
             mistakes.append(Mistake("INVALID_TEAM_SIZE", "teamSize", f"Enter 1 to {MOST_MEMBERS} members."))
         refuse(mistakes)
         group_set = GroupSet(
-            course_id=seat.course.course_id,
+            course_id=member.course.course_id,
             group_set_id=self._repository.new_uuid(),
             name=name.strip(),
             self_enrolment=self_enrolment,
             team_size=team_size,
             created_at=self._repository.now(),
         )
-        self._write(seat, "group set created", d.group_sets.create(group_set))
+        self._write(member, "group set created", d.group_sets.create(group_set))
         return group_set
 
-    def create_team(self, seat: Seat, group_set: GroupSet, name: str, member_ids: Sequence[str] = ()) -> Team:
+    def create_team(
+        self, member: CourseMember, group_set: GroupSet, name: str, member_ids: Sequence[str] = ()
+    ) -> Team:
         """A team with these students, none of whom is in another one of the set."""
         if not 1 <= len(name.strip()) <= 100:
             raise Refused("INVALID_NAME", "Enter a name of up to 100 characters.", "name")
@@ -122,10 +124,10 @@ class Teams:
         self._refuse_size(group_set, team)
         entering = [self._enter(team, user_id) for user_id in team.member_ids]
         students = [_is_student(user_id, team.course_id) for user_id in team.member_ids]
-        self._write(seat, "team created", d.teams.create(team), *entering, *students)
+        self._write(member, "team created", d.teams.create(team), *entering, *students)
         return team
 
-    def add(self, seat: Seat, group_set: GroupSet, team_id: str, user_id: str) -> Team:
+    def add(self, member: CourseMember, group_set: GroupSet, team_id: str, user_id: str) -> Team:
         """Put a student into a team; ALREADY_IN_TEAM if they are in one of the set."""
 
         def added(team: Team) -> Team:
@@ -136,7 +138,7 @@ class Teams:
             return after
 
         return self._change(
-            seat,
+            member,
             group_set,
             team_id,
             "person joined team",
@@ -146,7 +148,7 @@ class Teams:
             _is_student,
         )
 
-    def take_out(self, seat: Seat, group_set: GroupSet, team_id: str, user_id: str) -> Team:
+    def take_out(self, member: CourseMember, group_set: GroupSet, team_id: str, user_id: str) -> Team:
         """Take a student out of a team."""
 
         def without(team: Team) -> Team:
@@ -155,7 +157,7 @@ class Teams:
             )
 
         return self._change(
-            seat,
+            member,
             group_set,
             team_id,
             "person left team",
@@ -167,18 +169,18 @@ class Teams:
 
     # --- by the students ---
 
-    def join(self, seat: Seat, group_set: GroupSet, team_id: str) -> Team:
-        self._refuse_closed(seat, group_set)
-        return self.add(seat, group_set, team_id, seat.user.user_id)
+    def join(self, member: CourseMember, group_set: GroupSet, team_id: str) -> Team:
+        self._refuse_closed(member, group_set)
+        return self.add(member, group_set, team_id, member.user.user_id)
 
-    def leave(self, seat: Seat, group_set: GroupSet, team_id: str) -> Team:
-        self._refuse_closed(seat, group_set)
-        return self.take_out(seat, group_set, team_id, seat.user.user_id)
+    def leave(self, member: CourseMember, group_set: GroupSet, team_id: str) -> Team:
+        self._refuse_closed(member, group_set)
+        return self.take_out(member, group_set, team_id, member.user.user_id)
 
     # --- many at once ---
 
     def at_random(
-        self, seat: Seat, group_set: GroupSet, size: int, *, by_section: bool = False
+        self, member: CourseMember, group_set: GroupSet, size: int, *, by_section: bool = False
     ) -> list[Team]:
         """Divide the students without a team into teams of about this size.
 
@@ -195,12 +197,12 @@ class Teams:
         for section in sections:
             ids = [each.user_id for each in left if section is None or (each.section or "") == section]
             parts = _divided(_shuffled(ids, self._repository.world.jitter), size)
-            made += [self.create_team(seat, group_set, next(names), members) for members in parts]
+            made += [self.create_team(member, group_set, next(names), members) for members in parts]
         return made
 
-    def load(self, seat: Seat, group_set: GroupSet, content: bytes) -> list[TeamRow]:
+    def load(self, member: CourseMember, group_set: GroupSet, content: bytes) -> list[TeamRow]:
         """Teams from a CSV file with the columns `team` and `email`; the same file again changes nothing."""
-        students = {each.email: each for each in self._courses.members(seat.course.course_id, "student")}
+        students = {each.email: each for each in self._courses.members(member.course.course_id, "student")}
         teams = {team.name.lower(): team for team in self.teams(group_set)}
         report = []
         for row in rows_of(content, ("team", "email"), _KNOWN):
@@ -210,20 +212,22 @@ class Teams:
                 words = "no such student in this course" if name else "no team is named"
                 report.append(TeamRow(row.line, email, name, f"refused: {words}"))
                 continue
-            report.append(TeamRow(row.line, email, name, self._loaded(seat, group_set, teams, name, student)))
+            report.append(
+                TeamRow(row.line, email, name, self._loaded(member, group_set, teams, name, student))
+            )
         return report
 
     def _loaded(
-        self, seat: Seat, group_set: GroupSet, teams: dict[str, Team], name: str, student: Enrolment
+        self, member: CourseMember, group_set: GroupSet, teams: dict[str, Team], name: str, student: Enrolment
     ) -> str:
         team, key = teams.get(name.lower()), name.lower()
         if team is not None and student.user_id in team.member_ids:
             return "unchanged"
         try:
             if team is None:  # with its first member: a row that is refused leaves no team
-                teams[key] = self.create_team(seat, group_set, name, [student.user_id])
+                teams[key] = self.create_team(member, group_set, name, [student.user_id])
             else:
-                teams[key] = self.add(seat, group_set, team.team_id, student.user_id)
+                teams[key] = self.add(member, group_set, team.team_id, student.user_id)
         except Refused as mistake:
             return f"refused: {mistake.message}"
         return "added"
@@ -240,7 +244,7 @@ class Teams:
 
     def _change(
         self,
-        seat: Seat,
+        member: CourseMember,
         group_set: GroupSet,
         team_id: str,
         action: str,
@@ -256,14 +260,14 @@ class Teams:
                 return before
             write = d.teams.change(before, after)
             student = check(user_id, before.course_id)
-            self._write(seat, action, write, membership(self._membership(before, user_id)), student)
+            self._write(member, action, write, membership(self._membership(before, user_id)), student)
             return write.item or after
 
         return self._repository.retried(None, attempt)
 
-    def _write(self, seat: Seat, action: str, first: Write[Any], *writes: Write[Any]) -> None:
+    def _write(self, member: CourseMember, action: str, first: Write[Any], *writes: Write[Any]) -> None:
         entry = self._repository.audit(
-            f"course:{seat.course.course_id}", action, seat.actor, first.before, first.item
+            f"course:{member.course.course_id}", action, member.actor, first.before, first.item
         )
         try:
             self._repository.db.write(first, *writes, entry)
@@ -288,8 +292,8 @@ class Teams:
         if len(team.member_ids) > most:
             raise Conflict("TEAM_FULL", f"A team of this set has at most {most} members.", "userId")
 
-    def _refuse_closed(self, seat: Seat, group_set: GroupSet) -> None:
-        if seat.role != "student" or not group_set.self_enrolment:
+    def _refuse_closed(self, member: CourseMember, group_set: GroupSet) -> None:
+        if member.role != "student" or not group_set.self_enrolment:
             raise Forbidden("NO_SELF_ENROLMENT", "Your instructor puts the teams of this set together.")
 
 

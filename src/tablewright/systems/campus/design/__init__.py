@@ -20,5 +20,7 @@ from tablewright.systems.campus.design.people import *  # noqa: F403  # its `__a
 from tablewright.systems.campus.design.courses import *  # noqa: F403  # its `__all__`
 from tablewright.systems.campus.design.notices import *  # noqa: F403  # its `__all__`
 
+import tablewright.systems.campus.design.acceptances  # noqa: F401  # before it is built
+
 CAMPUS.build()
 DESIGNS = (CAMPUS,)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from tablewright.design import Copy, Keys, Load, Refresh, Retention, States, between
+from tablewright.design import Copy, Data, Keys, Load, Refresh, Retention, States, between
 from tablewright.systems.campus.course_model import Assignment, AssignmentStatus
 from tablewright.systems.campus.design.base import CAMPUS
 from tablewright.systems.campus.design.courses import RECORDS_KEPT
@@ -62,6 +62,7 @@ assignments = assignments_table.entity(
         Copy("course_name", "course", "name", Refresh.JOB),
         Copy("instructor_name", "user", "name", Refresh.SNAPSHOT),
     ],
+    data={"instructor_name": Data.PERSONAL, "instructor_email": Data.PERSONAL},
     retention=Retention(RECORDS_KEPT, "after the end of the semester", then="archived"),
     load={
         "create": Load(per_month=400, item_bytes=2000),

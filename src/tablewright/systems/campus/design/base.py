@@ -13,8 +13,12 @@ from tablewright.design import (
     OnDemand,
     Provisioned,
 )
+from tablewright.design.alarms import OWN, SERVER_ERRORS
 
-__all__ = ["A_YEAR", "CAMPUS"]
+__all__ = ["A_YEAR", "CAMPUS", "STORAGE_USED"]
+
+# The metric of jobs.py: how much of a quota is used, in per cent, by the user for whom that is most.
+STORAGE_USED = "StorageQuotaUsed"
 
 A_YEAR = timedelta(days=365)
 CAMPUS = Design("campus", version=1, about="Files, shares, courses, assignments and grades of a campus.")
@@ -58,5 +62,51 @@ def _environment(name: str, limit: int) -> Environment:
 
 CAMPUS.environment(_environment("dev", 100))
 CAMPUS.environment(_environment("prod", 250))
-for _name, _metric, _over in (("throttling", "ThrottledRequests", 10), ("faults", "SystemErrors", 5)):
-    CAMPUS.alarm(Alarm(_name, _metric, Decimal(_over), 5, "Sum", "requests", "page the operator"))
+
+# CC-57. A failed backup is told of wherever there are backups (design/alarms.py).
+CAMPUS.alarm(
+    Alarm(
+        "throttling",
+        "ThrottledRequests",
+        Decimal(10),
+        5,
+        "Sum",
+        "requests",
+        "look for a hot key; raise the provisioned capacity if all keys are busy",
+        requirement="CC-57",
+    )
+)
+CAMPUS.alarm(
+    Alarm("faults", "SystemErrors", Decimal(5), 5, "Sum", "requests", "see the log", requirement="CC-56")
+)
+# The rate of what a server answers with a fault. DynamoDB's UserErrors would be of the whole account (CC-D27).
+CAMPUS.alarm(
+    Alarm(
+        "ErrorRateHigh",
+        SERVER_ERRORS,
+        Decimal("0.05"),
+        1,
+        "Average",
+        "of all requests",
+        "see the log: each line has the route and the status",
+        periods=5,
+        namespace=OWN,
+        requirement="CC-57",
+    )
+)
+# The user who has used the largest part of their quota (CC-D25); the user is told too (files/quota.py).
+CAMPUS.alarm(
+    Alarm(
+        "StorageQuotaHigh",
+        STORAGE_USED,
+        Decimal(80),
+        30,
+        "Maximum",
+        "per cent",
+        "see which users have little room left, and raise their quota or ask them to delete",
+        # Published every ten minutes while a server runs: without it nothing is known.
+        missing="ignore",
+        namespace=OWN,
+        requirement="CC-57, CC-D25",
+    )
+)

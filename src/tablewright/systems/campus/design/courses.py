@@ -6,7 +6,9 @@ from tablewright.design import Data, Keys, Load, Retention, Unique, begins
 from tablewright.systems.campus.course_model import (
     Audience,
     Course,
+    CourseRole,
     Enrolment,
+    FormerEnrolment,
     GroupSet,
     Override,
     Team,
@@ -17,6 +19,8 @@ from tablewright.systems.campus.grade_model import Rubric, SavedComment
 
 __all__ = [
     "RECORDS_KEPT",
+    "all_courses",
+    "all_courses_index",
     "courses",
     "courses_by_semester",
     "courses_of_user",
@@ -25,6 +29,8 @@ __all__ = [
     "enrolments",
     "enrolments_of_course",
     "enrolments_table",
+    "former_enrolments",
+    "former_enrolments_of_user",
     "group_sets",
     "group_sets_of_course",
     "overrides",
@@ -47,8 +53,9 @@ courses_table = CAMPUS.table(
     "campus-cloud-courses",
     pk="PK",
     sk="SK",
-    about="Courses with their teams, rubrics and saved comments; other dates of assignments.",
+    about="Courses with their teams, rubrics and saved comments; other dates of assignments; former roles.",
 )
+all_courses_index = courses_table.gsi("AllCoursesIndex", pk="allCoursesKey", sk="allCoursesAt")
 semester_index = courses_table.gsi("SemesterIndex", pk="semesterKey", sk="courseKey")
 enrolments_table = CAMPUS.table(
     "campus-cloud-enrollments", pk="userId", sk="courseId", about="Who is in which course, with which role."
@@ -58,6 +65,7 @@ enrolment_course_index = enrolments_table.gsi("CourseIndex", pk="courseId", sk="
 
 def course_key(course_id: str) -> None: ...
 def enrolment_key(user_id: str, course_id: str) -> None: ...
+def former_enrolment_key(user_id: str, course_id: str, role: CourseRole) -> None: ...
 def group_set_key(course_id: str, group_set_id: str) -> None: ...
 def team_key(course_id: str, group_set_id: str, team_id: str) -> None: ...
 def team_membership_key(course_id: str, group_set_id: str, user_id: str) -> None: ...
@@ -72,7 +80,10 @@ courses = courses_table.entity(
     tag="course",
     pk="COURSE#{course_id}",
     sk="COURSE",
-    on={semester_index: Keys("{semester}", "{course_id}")},
+    on={
+        semester_index: Keys("{semester}", "{course_id}"),
+        all_courses_index: Keys("COURSES", "{semester_end:ms}#{course_id}"),
+    },
     version="version",
     retention=_RECORDS,
     load={"create": Load(per_month=20, item_bytes=1200), "change": Load(per_month=200, item_bytes=1200)},
@@ -88,6 +99,15 @@ enrolments = enrolments_table.entity(
     data={"name": Data.PERSONAL, "email": Data.PERSONAL, "university_id": Data.PERSONAL},
     retention=_RECORDS,
     load={"create": Load(per_month=500, item_bytes=350), "change": Load(per_month=200, item_bytes=350)},
+)
+former_enrolments = courses_table.entity(
+    FormerEnrolment,
+    former_enrolment_key,
+    tag="former_enrolment",
+    pk="USER#{user_id}",
+    sk="FORMER#{course_id}#{role}",
+    retention=_RECORDS,
+    load={"put": Load(per_month=50, item_bytes=150, transaction=True)},
 )
 group_sets = courses_table.entity(
     GroupSet,
@@ -163,9 +183,25 @@ def courses_by_semester(*, semester: str) -> None:
     """The courses of a semester."""
 
 
+@CAMPUS.query(
+    courses, on=all_courses_index, pk="COURSES", descending=True, page=50, roles=("admin",),
+    load=Load(per_month=500, items=50, item_bytes=1200),
+)  # fmt: skip
+def all_courses() -> None:
+    """All courses, the newest semester first: for admins."""
+
+
 @CAMPUS.query(enrolments, pk="{user_id}", page=100, load=Load(per_month=1_000_000, items=5, item_bytes=350))
 def courses_of_user(*, user_id: str) -> None:
     """The courses a user is in, with the role there."""
+
+
+@CAMPUS.query(
+    former_enrolments, pk="USER#{user_id}", sk=begins("FORMER#"), page=100,
+    load=Load(per_month=50, items=2, item_bytes=150),
+)  # fmt: skip
+def former_enrolments_of_user(*, user_id: str) -> None:
+    """The roles that a user had in courses and has no more: to erase what they wrote there."""
 
 
 @CAMPUS.query(

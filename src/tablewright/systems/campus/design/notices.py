@@ -28,7 +28,8 @@ notices_table = CAMPUS.table(
     pk="PK",
     sk="SK",
     ttl="ttl",
-    about="Notifications, the outbox and tasks.",
+    whole=True,
+    about="Notifications, the outbox and tasks; read whole for an erasure.",
 )
 outbox_index = notices_table.gsi("OutboxIndex", pk="outboxKey", sk="outboxAt")
 recipient_index = notices_table.gsi("MailOfUserIndex", pk="mailOf", sk="mailAt")

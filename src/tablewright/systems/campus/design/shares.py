@@ -5,12 +5,13 @@ from datetime import datetime, timedelta
 from tablewright.design import Data, Expires, Keys, Load, Retention, States, between
 from tablewright.systems.campus.design.base import CAMPUS
 from tablewright.systems.campus.design.files import library_table
-from tablewright.systems.campus.model import Link, Share, ShareKey, Switch
+from tablewright.systems.campus.model import Link, LinkTries, Share, ShareKey, Switch
 
 __all__ = [
     "SHARE_STATES",
     "expiry_day_index",
     "file_expiration_index",
+    "link_tries",
     "links",
     "links_of_owner",
     "owner_links_index",
@@ -50,6 +51,7 @@ owner_links_index = library_table.gsi("LinksIndex", pk="linksOf", sk="linksAt")
 
 def share_key(file_id: str, shared_with_user_id: str) -> None: ...
 def link_key(token_digest: str) -> None: ...
+def tries_key(name: str, window: str) -> None: ...
 def switch_key(name: str) -> None: ...
 
 
@@ -95,6 +97,16 @@ links = library_table.entity(
         "create": Load(per_month=3_000, item_bytes=500, transaction=True),
         "update": Load(per_month=60_000, item_bytes=500, changes=("downloads",)),
     },
+)
+link_tries = library_table.entity(
+    LinkTries,
+    tries_key,
+    tag="link_tries",
+    pk="TRIES#{name}",
+    sk="{window}",
+    expires=Expires("expires_at"),
+    retention=Retention(timedelta(minutes=2), "to limit wrong passwords of links"),
+    load={"upsert": Load(per_month=20_000, item_bytes=150)},
 )
 switches = library_table.entity(
     Switch,

@@ -6,9 +6,9 @@ is in no index of theirs but where it says so (CC-D13).
 
 from tablewright.design import Copy, Data, Keys, Load, Refresh, Retention, States, begins, below
 from tablewright.systems.campus.course_model import (
+    AcceptanceRow,
     Attempts,
     Draft,
-    Gate,
     MemberEntry,
     Submission,
     SubmissionStatus,
@@ -20,11 +20,11 @@ from tablewright.systems.campus.grade_model import Comment, Mark, Regrade, Regra
 __all__ = [
     "REGRADE_STATES",
     "SUBMISSION_STATES",
+    "acceptance_rows",
     "attempts",
     "comments",
     "comments_of_submission",
     "drafts",
-    "gates",
     "grading_queue",
     "grading_queue_index",
     "marking_table",
@@ -86,7 +86,7 @@ regrade_index = marking_table.gsi("RegradeIndex", pk="regradeKey", sk="openedAt"
 
 def submission_key(assignment_id: str, owner_id: str, submission_number: int) -> None: ...
 def attempts_key(assignment_id: str, owner_id: str) -> None: ...
-def gate_key(assignment_id: str, number: int) -> None: ...
+def acceptance_key(assignment_id: str, number: int) -> None: ...
 def member_entry_key(assignment_id: str, owner_id: str, submission_number: int, student_id: str) -> None: ...
 def mark_key(submission_id: str, marker_id: str) -> None: ...
 def comment_key(submission_id: str, comment_id: str) -> None: ...
@@ -123,6 +123,7 @@ submissions = submissions_table.entity(
         "scores": Data.PERSONAL,
         "grades": Data.PERSONAL,
         "feedback": Data.PERSONAL,
+        "feedback_file": Data.PERSONAL,
         "graded_by_name": Data.PERSONAL,
     },
     retention=_RECORDS,
@@ -154,10 +155,10 @@ drafts = submissions_table.entity(
         "delete": Load(per_month=100_000, transaction=True),
     },
 )
-gates = submissions_table.entity(
-    Gate,
-    gate_key,
-    tag="gate",
+acceptance_rows = submissions_table.entity(
+    AcceptanceRow,
+    acceptance_key,
+    tag="acceptance_row",
     pk="{assignment_id}",
     sk="~GATE#{number:2}#GATE",
     retention=_RECORDS,
@@ -187,6 +188,7 @@ marks = marking_table.entity(
         "score": Data.PERSONAL,
         "grades": Data.PERSONAL,
         "feedback": Data.PERSONAL,
+        "feedback_file": Data.PERSONAL,
         "marker_name": Data.PERSONAL,
     },
     retention=_RECORDS,

@@ -48,15 +48,16 @@ class DownloadCounts:
         with self._lock:
             counts, self._counts = self._counts, Counter()
         flushed = 0
-        for (user_id, file_id), count in counts.items():
+        while counts:
+            (user_id, file_id), count = counts.popitem()
             try:
                 self._add(user_id, file_id, count)
                 flushed += count
             except ActionsRefused:
                 continue
-            except Exception:
+            except Exception:  # the store did not answer: next time, with all that is left
                 with self._lock:
-                    self._counts[user_id, file_id] += count  # the store did not answer: next time
+                    self._counts += counts + Counter({(user_id, file_id): count})
                 raise
         return flushed
 

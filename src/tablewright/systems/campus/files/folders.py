@@ -6,7 +6,8 @@ id is the owner's: changes of one user's folders happen one after another.
 A folder is None at the top. Elsewhere: the files of a folder (library.py), who else may use it (sharing/).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from itertools import count
 from typing import Any, TypeVar
 
 from tablewright.design import Write
@@ -19,6 +20,8 @@ from tablewright.systems.campus.model import Folder, User
 from tablewright.systems.campus.repository import Repository
 
 MAX_DEPTH, MAX_FOLDERS = 10, 5000
+# What one transaction can hold, with room for the rest of it.
+_AT_ONCE = 90
 R = TypeVar("R")
 _RACES = (ConditionNotMet, Stale, AlreadyExists, Missing)
 
@@ -125,13 +128,54 @@ class Folders:
 
         def planned(tree: Tree) -> tuple[list[Folder], list[Write[Any]]]:
             gone = [tree.folder(folder_id), *tree.below(folder_id)]
-            if len(gone) > 90:  # what one transaction can hold, with room for the rest of it
+            if len(gone) > _AT_ONCE:
                 raise Refused(
                     "FOLDER_TOO_LARGE", "This folder has too many folders. Delete those inside it first."
                 )
             return gone, [d.folders.delete(one) for one in gone]
 
         return self._changed(user, planned)
+
+    # --- transfer ---
+
+    def copy(self, old: User, to: User) -> list[Folder]:
+        """Give another user the folders of a user, with their ids, and return those of the user.
+
+        Both have them then, until `remove_copied`. What was copied before is left as it is.
+        """
+        source = self.tree(old.user_id)
+        roots = [one for one in source.by_id.values() if one.parent_id not in source.by_id]
+        ordered = [one for root in roots for one in (root, *source.below(root.folder_id))]
+
+        def planned(tree: Tree) -> tuple[int, list[Write[Any]]]:
+            missing = [one for one in ordered if one.folder_id not in tree.by_id][:_AT_ONCE]
+            taken = {one.name.casefold() for one in tree.children(None)}
+            copies: list[Folder] = []
+            for one in missing:
+                update: dict[str, Any] = {"user_id": to.user_id}
+                if one.parent_id not in source.by_id:
+                    update |= {"parent_id": None, "name": _free_name(one.name, taken)}
+                    taken.add(update["name"].casefold())
+                copies.append(one.model_copy(update=update))
+            return len(missing), [d.folders.create(each) for each in copies]
+
+        known = self.tree(to.user_id).by_id
+        left = sum(one.folder_id not in known for one in ordered)
+        while left > 0:
+            left -= self._changed(to, planned)
+        return ordered
+
+    def remove_copied(self, old: User, to: User) -> bool:
+        """Delete the folders of a user that another has got; False if some were made since."""
+        known = self.tree(to.user_id).by_id
+
+        def planned(tree: Tree) -> tuple[int, list[Write[Any]]]:
+            gone = [one for one in tree.by_id.values() if one.folder_id in known][:_AT_ONCE]
+            return len(gone), [d.folders.delete(one) for one in gone]
+
+        while any(folder_id in known for folder_id in self.tree(old.user_id).by_id):
+            self._changed(old, planned)
+        return not self.tree(old.user_id).by_id
 
     def _changed(self, user: User, planned: Callable[[Tree], tuple[R, list[Write[Any]]]]) -> R:
         """Plan a change on the tree as it is, and write it if the tree is still that."""
@@ -163,6 +207,12 @@ class Folders:
 
 def _subject(user: User) -> str:
     return f"user:{user.user_id}"
+
+
+def _free_name(name: str, taken: Container[str]) -> str:
+    """The name, with a number behind it if it is taken."""
+    numbered = (name if number == 1 else f"{name[:240]} ({number})" for number in count(1))
+    return next(one for one in numbered if one.casefold() not in taken)
 
 
 def _refuse_place(tree: Tree, folder: Folder, height: int) -> None:

@@ -25,6 +25,7 @@ from tablewright.systems.campus.files.names import (
     checked_name,
     checked_tags,
 )
+from tablewright.systems.campus.files.readers import of_user
 from tablewright.systems.campus.model import File, Share, User
 from tablewright.systems.campus.repository import SYSTEM, Repository
 from tablewright.systems.campus.sharing.access_check import FileAccess
@@ -104,25 +105,21 @@ class Library:
             LINK_LASTS,
             filename=file.filename,
             content_type=file.content_type,
-            subject=user.user_id,
+            subject=of_user(user.user_id).subject,
         )
 
-    def refuse_linked(self, object_name: str, subject: str) -> None:
-        """Raise unless a link that was signed for these bytes may still be used, as at the moment it was made.
+    def active_user(self, user_id: str) -> User:
+        """The user a link was signed for; SUSPENDED if the account is suspended or erased."""
+        user = self._repository.user(user_id)
+        if user.status == "suspended" or user.erased_at is not None:
+            raise Forbidden("SUSPENDED", "This account is suspended.")
+        return user
 
-        `subject` is the user it was made for; without one it is of a public link. In a bucket the store answers
-        itself: there a link is good for its five minutes.
-        """
+    def refuse_reader(self, user: User, object_name: str) -> None:
+        """Raise unless this user may read these bytes now, which may be of an older version."""
         version = self._access.version_of(object_name)
-        file = self._complete(version.file_id)
-        if subject:
-            user = self._repository.user(subject)
-            if user.status == "suspended" or user.erased_at is not None:
-                raise Forbidden("SUSPENDED", "This account is suspended.")
-            self.reached(user, file.file_id)
-        elif file.status == "deleted":
-            raise Gone("DELETED", "This file was deleted.")
-        self._access.refuse_locked_bytes(object_name, is_own=subject == file.user_id)
+        file = self.readable(user, version.file_id)
+        self._access.refuse_locked_bytes(object_name, is_own=user.user_id == file.user_id)
 
     def downloaded(self, file: File, by: User | None, share: Share | None = None) -> None:
         """Count a download, once for each action of a user, and record who it was."""

@@ -2,7 +2,8 @@
 
 What is shown is decided by the type that the bytes have (sniff.py), not by their name. Text is escaped and bounded, and
 HTML and SVG are shown as text. Images and PDF come from a signed path that expires, with a policy that lets nothing in
-them run (api/content.py); PDF is drawn by pdf.js, from our own server.
+them run (api/content.py), and that names its reader: each read checks the right again (api/signed_reads.py). PDF is
+drawn by pdf.js, from our own server.
 Must hold: a preview costs a bounded amount of memory, whatever the size of the file.
 """
 
@@ -14,6 +15,7 @@ from typing import Literal, Protocol
 from tablewright.kit.objects.signed_paths import SignatureUnusable, SignedPath, SignedPaths
 from tablewright.kit.objects.store import ObjectMissing, ObjectStore
 from tablewright.systems.campus.errors import Gone
+from tablewright.systems.campus.files.readers import Reader
 from tablewright.world import World
 
 PreviewKind = Literal["text", "image", "pdf"]
@@ -67,15 +69,15 @@ class Previews:
         self._objects = objects
         self._paths = SignedPaths(PATH, sha256(b"campus previews" + secret).digest(), world)
 
-    def of(self, item: Previewed) -> Preview | None:
-        """The preview of a file or a part whose reader was checked; None if it can only be downloaded."""
+    def of(self, item: Previewed, reader: Reader) -> Preview | None:
+        """The preview of a file or a part for a reader who was checked; None if it can only be downloaded."""
         size, content_type, name = item.file_size or 0, item.content_type, item.object_name
         kind = kind_of(content_type, size)
         if kind is None or name is None or content_type is None:
             return None
         if kind == "text":
             return self._text(name, size)
-        return Preview(kind, self._url(name, item.filename or "file", content_type))
+        return Preview(kind, self._url(name, item.filename or "file", content_type, reader))
 
     def verify(self, signed: str) -> SignedPath:
         """What a path of a preview leads to; LINK_EXPIRED."""
@@ -84,8 +86,8 @@ class Previews:
         except SignatureUnusable:
             raise Gone("LINK_EXPIRED", "This preview has expired. Open its page again.") from None
 
-    def _url(self, name: str, filename: str, content_type: str) -> str:
-        path = SignedPath(name, filename=filename, content_type=content_type, inline=True)
+    def _url(self, name: str, filename: str, content_type: str, reader: Reader) -> str:
+        path = SignedPath(name, filename, content_type, inline=True, subject=reader.subject)
         return self._paths.sign(path, LINK_LASTS)
 
     def _text(self, name: str, size: int) -> Preview:

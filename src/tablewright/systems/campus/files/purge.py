@@ -48,6 +48,11 @@ class Purge:
         """Remove everything in a user's trash now, but for what a submission holds."""
         return sum([self._purge(file) for file in list(self._library.trashed(user))])
 
+    def remove_trashed(self, user: User) -> int:
+        """The same for a user who is erased: by the files themselves, since the index of the trash may be behind."""
+        found = list(self._repository.db.all(d.files_of_owner(user_id=user.user_id)))
+        return sum([self._purge(file) for file in found if file.status == "deleted"])
+
     def _due(self) -> Iterator[FileKey]:
         last = self._repository.now() - self._kept
         day = last - LOOK_BACK

@@ -9,6 +9,7 @@ Visitors who send files through links reserve at most a quarter of what is free,
 Elsewhere: uploads.py reserves, purge.py frees, recount.py repairs.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from tablewright.design import Write, absent
@@ -42,6 +43,13 @@ def reservation(user: User, size: int) -> Write[User]:
             lambda u: (u.storage_used <= used) & (u.storage_reserved <= reserved) & (u.storage_quota >= quota)
         )
     )
+
+
+def received(user: User, size: int) -> Write[User]:
+    """Bytes of a file that another user gives away become used ones, under the same condition as a reservation."""
+    room = reservation(user, size)
+    write = replace(room, steps=()).at(lambda u: u.storage_used).add(size)
+    return write.at(lambda u: u.statistics.total_files).add(1)
 
 
 def visitor_reservation(user: User, size: int) -> Write[User]:

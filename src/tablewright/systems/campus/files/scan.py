@@ -7,10 +7,11 @@ Elsewhere: scanners (scanner.py), who may read what is not clean (sharing/access
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from tablewright.design import Write
-from tablewright.edge.errors import Conflict
+from tablewright.edge.errors import Conflict, NotFound
 from tablewright.kit.objects.store import ObjectMissing, ObjectStore
 from tablewright.kit.tasks import Finished, Postponed
 from tablewright.systems.campus import design as d
@@ -76,8 +77,7 @@ class Scans:
                 found = self._scanner.scan(stream)
         except ObjectMissing:
             return Finished()
-        # By the owner that the version has now: the file may have been transferred.
-        file = self._repository.db.one(d.files.get(version.user_id, file_id), consistent=True)
+        file = self._file_of(version)
         if file is None:
             return Finished()
         if isinstance(found, Unscanned) and found.retry:
@@ -86,6 +86,13 @@ class Scans:
             return Finished(tuple(self._quarantined(file, version, found.signature)))
         status: ScanStatus = "clean" if isinstance(found, Clean) else "unscanned"
         return Finished(tuple(self._passed(file, version, status)))
+
+    def _file_of(self, version: FileVersion) -> File | None:
+        """By the owner that the version has, or by its id: it may be on its way to another owner."""
+        found = self._repository.db.one(d.files.get(version.user_id, version.file_id), consistent=True)
+        with suppress(NotFound):
+            return found or self._repository.file(version.file_id)
+        return None
 
     def _passed(self, file: File, version: FileVersion, status: ScanStatus) -> list[Write[Any]]:
         writes: list[Write[Any]] = [_scanned(version, status)]

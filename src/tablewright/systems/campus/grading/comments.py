@@ -57,7 +57,9 @@ class Comments:
             created_at=self._repository.now(),
         )
         audit = self._repository.audit(_subject(comment), "comment added", actor, None, comment)
-        self._repository.write("COMMENT", d.comments.create(comment), audit)
+        # It may be withdrawn at this moment.
+        key = submission.assignment_id, submission.owner_id, submission.submission_number
+        self._repository.write("SUBMISSION", d.comments.create(comment), d.submissions.check(*key), audit)
         return comment
 
     def change(self, submission_id: str, comment_id: str, text: str, actor: Actor) -> Comment:

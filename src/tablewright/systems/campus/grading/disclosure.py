@@ -23,8 +23,9 @@ from tablewright.systems.campus.grading.totals import grade_of
 GRADER = "Grader"
 _UNMARKED: dict[str, Any] = {
     "score": None, "grade": None, "scores": {}, "grades": {}, "penalty_percent": None, "feedback": None,
-    "feedback_file_id": None, "graded_at": None, "graded_by": None, "graded_by_name": None, "returned_at": None,
-    "status": "submitted", "marking_state": "not marked", "grader_id": None, "second_grader_id": None,
+    "feedback_file_id": None, "feedback_file": None, "graded_at": None, "graded_by": None, "graded_by_name": None,
+    "returned_at": None, "status": "submitted", "marking_state": "not marked", "grader_id": None,
+    "second_grader_id": None,
 }  # fmt: skip
 
 
@@ -108,12 +109,12 @@ def draft_for_staff(draft: Draft, pseudonyms: Pseudonyms, *, hidden: bool) -> Dr
 
 def _plain_parts(parts: Iterable[Part], name: str) -> list[Part]:
     return [
-        each.model_copy(update={"added_by": name, "filename": _plain_name(each, number)})
+        each.model_copy(update={"added_by": name, "filename": plain_name(each, number)})
         for number, each in enumerate(parts, 1)
     ]
 
 
-def _plain_name(part: Part, number: int) -> str | None:
+def plain_name(part: Part, number: int) -> str | None:
     """A name of a file without what its author called it, which may be their own name."""
     if part.filename is None:
         return None

@@ -17,10 +17,10 @@ from decimal import Decimal
 from tablewright.edge.errors import BadRequest, CallerError, Refused
 from tablewright.kit.tables import digest
 from tablewright.systems.campus.course_model import Assignment, Course, Submission
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.csv_rows import Row, Table, column_name, table_of
 from tablewright.systems.campus.courses.lateness import after_penalty
 from tablewright.systems.campus.courses.owners import Owner
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.unsubmitted import handed_in
 from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.grade_model import Rubric
@@ -127,13 +127,13 @@ class GradeImport:
         self._repository, self._gradebook, self._marks = repository, gradebook, marks
         self._rubrics, self._hand_grades = rubrics, hand_grades
 
-    def preview(self, seat: Seat, content: bytes) -> GradePlan:
+    def preview(self, member: CourseMember, content: bytes) -> GradePlan:
         """What a file would change; nothing is written."""
-        return self._planned(seat, content)[0]
+        return self._planned(member, content)[0]
 
-    def apply(self, seat: Seat, content: bytes, seen: str) -> tuple[GradePlan, list[WrongCell]]:
+    def apply(self, member: CourseMember, content: bytes, seen: str) -> tuple[GradePlan, list[WrongCell]]:
         """Apply the plan that was seen; Changed if it is another one by now. What lost against another grader."""
-        plan, found = self._planned(seat, content)
+        plan, found = self._planned(member, content)
         if plan.wrong:
             facts = {"cells": [_as_fact(each) for each in plan.wrong]}
             count = f"{len(plan.wrong)} cells are" if len(plan.wrong) > 1 else "1 cell is"
@@ -143,7 +143,7 @@ class GradeImport:
         lost: list[WrongCell] = []
         for target, entry in found.entries:
             try:
-                self._save(seat, target, entry)
+                self._save(member, target, entry)
             except CallerError as refused:
                 lost += [
                     WrongCell(line, row.student.name, target.assignment.title, refused.message)
@@ -151,18 +151,18 @@ class GradeImport:
                 ]
         return plan, lost
 
-    def _save(self, seat: Seat, target: _Target, entry: MarkEntry) -> None:
+    def _save(self, member: CourseMember, target: _Target, entry: MarkEntry) -> None:
         if target.row is not None:
             expected = target.row.version
-            self._marks.save(target.assignment, target.row, entry, seat.actor, expected, publish=True)
+            self._marks.save(target.assignment, target.row, entry, member.actor, expected, publish=True)
         elif target.owner is not None:
-            self._hand_grades.save_for(seat, target.assignment, target.owner, entry, publish=True)
+            self._hand_grades.save_for(member, target.assignment, target.owner, entry, publish=True)
 
     # --- the plan ---
 
-    def _planned(self, seat: Seat, content: bytes) -> tuple[GradePlan, _Found]:
-        columns = self._gradebook.columns(seat.course.course_id)
-        sheet = self._gradebook.for_staff(seat.course, columns)
+    def _planned(self, member: CourseMember, content: bytes) -> tuple[GradePlan, _Found]:
+        columns = self._gradebook.columns(member.course.course_id)
+        sheet = self._gradebook.for_staff(member.course, columns)
         table = table_of(content, [], _STUDENT)
         known = _columns_of(columns, table)
         found = _Found()
@@ -174,9 +174,9 @@ class GradeImport:
             for name, column in known.items():
                 self._cell(found, row, student, name, column)
         for target in found.targets.values():
-            self._entry(seat, found, target)
+            self._entry(member, found, target)
         unknown = [title for name, title in table.columns if name not in known and name not in _OTHERS]
-        return self._plan(seat.course, found, [each for each in unknown if each]), found
+        return self._plan(member.course, found, [each for each in unknown if each]), found
 
     def _plan(self, course: Course, found: _Found, unknown: list[str]) -> GradePlan:
         now = self._repository.now()
@@ -200,6 +200,7 @@ class GradeImport:
         """The student of each row, by address or university id."""
         by_email = {each.student.email.lower(): each for each in sheet.rows}
         by_id = {each.student.university_id: each for each in sheet.rows if each.student.university_id}
+        ids = Counter(each.student.university_id for each in sheet.rows)
         seen: set[str] = set()
         for row in table.rows:
             email, id = (row.get("email") or "").lower(), row.get("university id")
@@ -207,6 +208,8 @@ class GradeImport:
             student = by_email.get(email) or by_id.get(id or "")
             if student is None:
                 found.strangers.append((row.line, named))
+            elif email not in by_email and ids[id] > 1:
+                found.wrong.append(WrongCell(row.line, named, "", "Two students have this university id."))
             elif email in by_email and id in by_id and by_email[email] is not by_id[id]:
                 words = "The address and the university id are those of two students."
                 found.wrong.append(WrongCell(row.line, named, "", words))
@@ -275,7 +278,7 @@ class GradeImport:
             }
         return found.absent[id]
 
-    def _entry(self, seat: Seat, found: _Found, target: _Target) -> None:
+    def _entry(self, member: CourseMember, found: _Found, target: _Target) -> None:
         """The mark that a target gets, or what is wrong with its cells."""
         assignment, title = target.assignment, target.assignment.title
         changed = _changed(target)
@@ -283,7 +286,7 @@ class GradeImport:
             return
         try:
             rubric = self._rubrics.of_assignment(assignment)
-            entry = self._mark(seat, target, rubric, [(row, new) for _, row, new in target.cells])
+            entry = self._mark(member, target, rubric, [(row, new) for _, row, new in target.cells])
         except CallerError as refused:
             found.wrong += [
                 WrongCell(line, row.student.name, title, refused.message) for line, row, _, _ in changed
@@ -296,7 +299,11 @@ class GradeImport:
         ]
 
     def _mark(
-        self, seat: Seat, target: _Target, rubric: Rubric | None, cells: Sequence[tuple[StudentRow, Decimal]]
+        self,
+        member: CourseMember,
+        target: _Target,
+        rubric: Rubric | None,
+        cells: Sequence[tuple[StudentRow, Decimal]],
     ) -> MarkEntry:
         assignment, row = target.assignment, target.row
         percent = penalty_of(assignment, row) if row is not None else Decimal(0)
@@ -307,7 +314,7 @@ class GradeImport:
         mark = None
         if row is not None:
             known = self._marks.of(row.submission_id)
-            own = next((each for each in known if each.marker_id == seat.actor.subject), None)
+            own = next((each for each in known if each.marker_id == member.actor.subject), None)
             mark = next((each for each in known if each.published), own)
         feedback = mark.feedback if mark is not None else None
         if target.is_team and assignment.grade_each:

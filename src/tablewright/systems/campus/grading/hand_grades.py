@@ -15,9 +15,9 @@ from tablewright.design import Write, absent
 from tablewright.edge.errors import Conflict, NotFound
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Assignment, Attempts, Submission
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.dates import dates_for, dates_for_team
 from tablewright.systems.campus.courses.owners import Owner
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.courses.submissions import member_entries_of, same_members
 from tablewright.systems.campus.courses.teams import Teams
 from tablewright.systems.campus.courses.unsubmitted import BY_HAND, handed_in
@@ -73,33 +73,45 @@ class HandGrades:
 
     # --- grading ---
 
-    def begin(self, seat: Seat, assignment: Assignment, who: str) -> Submission:
+    def begin(self, member: CourseMember, assignment: Assignment, who: str) -> Submission:
         """The row to be marked of a student or team, by the id that staff sees; the same one if it is there."""
-        return self._row(seat, assignment, self._found(assignment, who))
+        return self._row(member, assignment, self._found(assignment, who))
 
     def save(
-        self, seat: Seat, assignment: Assignment, who: str, entry: MarkEntry, *, publish: bool = False
+        self,
+        member: CourseMember,
+        assignment: Assignment,
+        who: str,
+        entry: MarkEntry,
+        *,
+        publish: bool = False,
     ) -> Submission:
         """Begin and mark in one: nothing is written if the mark cannot be."""
-        return self.save_for(seat, assignment, self._found(assignment, who), entry, publish=publish)
+        return self.save_for(member, assignment, self._found(assignment, who), entry, publish=publish)
 
     def save_for(
-        self, seat: Seat, assignment: Assignment, owner: Owner, entry: MarkEntry, *, publish: bool = False
+        self,
+        member: CourseMember,
+        assignment: Assignment,
+        owner: Owner,
+        entry: MarkEntry,
+        *,
+        publish: bool = False,
     ) -> Submission:
-        planned = self._new(seat, assignment, owner)
+        planned = self._new(member, assignment, owner)
         scores = self._pseudonyms.real(planned, entry.scores, hidden=self._is_hidden(assignment))
         entry = in_cents(replace(entry, scores=scores))
         score, scores = scores_of(assignment, planned, self._rubrics.of_assignment(assignment), entry)
         if publish:
             refuse_missing_score(score, scores)
-        row = self._row(seat, assignment, owner)
+        row = self._row(member, assignment, owner)
         if self._marks.of(row.submission_id):
             facts = {"submissionId": row.submission_id}
             raise Conflict("ALREADY_MARKED", "This student has a mark already. Change that.", facts=facts)
-        expected = self._marks.version_for(assignment, row, seat.actor)
-        return self._marks.save(assignment, row, entry, seat.actor, expected, publish=publish)
+        expected = self._marks.version_for(assignment, row, member.actor)
+        return self._marks.save(assignment, row, entry, member.actor, expected, publish=publish)
 
-    def remove(self, seat: Seat, assignment: Assignment, submission: Submission) -> None:
+    def remove(self, member: CourseMember, assignment: Assignment, submission: Submission) -> None:
         """Take the row back with its marks, before a student has seen a grade."""
         if handed_in(submission):
             raise Conflict(
@@ -119,7 +131,7 @@ class HandGrades:
                 *(d.member_entries.discard(*key, each) for each in others),
                 *(d.marks.delete(each) for each in marks),
                 self._repository.audit(
-                    f"submission:{row.submission_id}", "grade by hand removed", seat.actor, row, None
+                    f"submission:{row.submission_id}", "grade by hand removed", member.actor, row, None
                 ),
             )
 
@@ -169,13 +181,13 @@ class HandGrades:
             raise Conflict("EXCUSED", "This student is excused, so a grade would not count.")
         return found
 
-    def _row(self, seat: Seat, assignment: Assignment, owner: Owner) -> Submission:
+    def _row(self, member: CourseMember, assignment: Assignment, owner: Owner) -> Submission:
         def attempt() -> Submission:
             stored = self.of_owner(assignment, owner.owner_id)
             if stored is not None:
                 return stored
             self._refuse_submitted(assignment, owner)
-            row = self._new(seat, assignment, owner)
+            row = self._new(member, assignment, owner)
             subject = f"submission:{row.submission_id}"
             try:
                 self._repository.write(
@@ -185,7 +197,7 @@ class HandGrades:
                     d.enrolments.check(owner.student.user_id, assignment.course_id),
                     *same_members(owner),
                     *member_entries_of(row),
-                    self._repository.audit(subject, "graded without a submission", seat.actor, {}, {}),
+                    self._repository.audit(subject, "graded without a submission", member.actor, {}, {}),
                 )
             except Conflict as refused:
                 if refused.code != "EXISTS":
@@ -207,7 +219,7 @@ class HandGrades:
             words = "There is a submission by now. Reload the page and mark that."
             raise Conflict("HAS_SUBMISSION", words, "studentId", facts)
 
-    def _new(self, seat: Seat, assignment: Assignment, owner: Owner) -> Submission:
+    def _new(self, member: CourseMember, assignment: Assignment, owner: Owner) -> Submission:
         student, team = owner.student, owner.team
         return Submission(
             assignment_id=assignment.assignment_id,
@@ -223,7 +235,7 @@ class HandGrades:
             team_name=team.name if team is not None else None,
             member_ids=owner.member_ids if team is not None else [],
             submitted_at=self._repository.now(),
-            submitted_by=seat.user.user_id,
+            submitted_by=member.user.user_id,
             on_behalf=True,
             submission_number=BY_HAND,
             due_date=owner.dates.due,

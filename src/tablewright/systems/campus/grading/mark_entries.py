@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from tablewright.edge.errors import Refused
-from tablewright.systems.campus.course_model import Assignment, Submission
+from tablewright.systems.campus.course_model import Assignment, PinnedFile, Submission
 from tablewright.systems.campus.grade_model import CriterionMark, Mark, Rubric
 from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.totals import check_grade, most_of, most_points, rubric_total
@@ -26,6 +26,8 @@ class MarkEntry:
     scores: Mapping[str, Decimal] = field(default_factory=dict)
     feedback: str | None = None
     feedback_file_id: str | None = None
+    # What is pinned of that file; set where the mark is saved.
+    feedback_file: PinnedFile | None = None
 
 
 def typed_number(text: str) -> Decimal | None:

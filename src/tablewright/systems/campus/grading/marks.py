@@ -6,10 +6,12 @@ Must hold: a grade is within its bounds and computed from the rubric and the lat
 the transaction checks the versions of both. Of two graders who saved from the same version one is refused, and the
 history has both attempts (CC-S13). A grade that is visible at once is written with the notice to its students.
 With second marking each marker has a mark of their own, and the grade is a third one, `AGREED`, once two are finished.
-Elsewhere: the arithmetic (totals.py), when students see it (release.py), what they see (disclosure.py).
+Elsewhere: the arithmetic (totals.py), files (feedback_files.py), when students see it (release.py), what they see
+(disclosure.py).
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -22,8 +24,8 @@ from tablewright.mapping import Page
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.errors import Changed, RaceLost
-from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.grade_model import Mark, Rubric
+from tablewright.systems.campus.grading.feedback_files import FeedbackFiles
 from tablewright.systems.campus.grading.mark_entries import (
     MarkEntry,
     checked_feedback,
@@ -50,10 +52,10 @@ class Marks:
     """Saves, publishes and returns marks."""
 
     def __init__(
-        self, repository: Repository, rubrics: Rubrics, notices: GradeNotices, library: Library
+        self, repository: Repository, rubrics: Rubrics, notices: GradeNotices, files: FeedbackFiles
     ) -> None:
         self._repository, self._rubrics, self._notices = repository, rubrics, notices
-        self._library = library
+        self._files = files
 
     # --- reads ---
 
@@ -123,18 +125,17 @@ class Marks:
     ) -> Submission:
         """Save a mark, as a draft or as the grade; Changed if the version is not the one that was seen."""
         entry = in_cents(entry)
-        self._hold(submission, entry, actor)
-        try:
+
+        def attempt(pinned: MarkEntry) -> Submission:
             if assignment.second_marking:
-                return self._save_own(submission, entry, actor, expected, finish=publish)
+                return self._save_own(submission, pinned, actor, expected, finish=publish)
             if submission.version != expected:
                 raise Changed
             return self._on_newest(
-                submission, lambda newest: self._save(newest, submission, entry, actor, publish=publish)
+                submission, lambda newest: self._save(newest, submission, pinned, actor, publish=publish)
             )
-        except (Changed, RaceLost):
-            self._note_refused(submission, entry, actor, publish=publish)
-            raise
+
+        return self._with_file(submission, entry, actor, attempt, publish=publish)
 
     def agree(
         self, assignment: Assignment, submission: Submission, entry: MarkEntry, actor: Actor, expected: int
@@ -148,19 +149,18 @@ class Marks:
             raise Conflict("MARKS_MISSING", words, facts={"finished": len(finished)})
         same = [_unchanged(mark) for mark in finished]
         entry = in_cents(entry)
-        self._hold(submission, entry, actor)
-        try:
+
+        def attempt(pinned: MarkEntry) -> Submission:
             if submission.version != expected:
                 raise Changed
             return self._on_newest(
                 submission,
                 lambda newest: self._save(
-                    newest, submission, entry, actor, *same, publish=True, marker_id=AGREED
+                    newest, submission, pinned, actor, *same, publish=True, marker_id=AGREED
                 ),
             )
-        except (Changed, RaceLost):
-            self._note_refused(submission, entry, actor, publish=True)
-            raise
+
+        return self._with_file(submission, entry, actor, attempt, publish=True)
 
     def return_to_student(
         self, assignment: Assignment, submission: Submission, actor: Actor, expected: int | None = None
@@ -196,19 +196,28 @@ class Marks:
 
     # --- parts ---
 
-    def _hold(self, submission: Submission, entry: MarkEntry, actor: Actor) -> None:
-        """Keep the bytes of a feedback file as long as the submission; it is a file of the marker."""
-        id = entry.feedback_file_id
-        if id is None or id in {mark.feedback_file_id for mark in self.of(submission.submission_id)}:
-            return
-
-        def attempt() -> None:
-            file = self._repository.file(id)
-            if file.user_id != actor.subject or file.upload_state != "complete" or file.status != "active":
-                raise Refused("UNKNOWN_FILE", "Attach one of your own files.", "feedbackFileId")
-            self._repository.write("FILE", self._library.hold(file, submission.submission_id))
-
-        self._repository.retried(None, attempt)
+    def _with_file(
+        self,
+        submission: Submission,
+        entry: MarkEntry,
+        actor: Actor,
+        save: Callable[[MarkEntry], Submission],
+        *,
+        publish: bool,
+    ) -> Submission:
+        """Save the entry with its feedback file pinned; files that no mark has afterwards are held no longer."""
+        before = self._files.ids_of(submission.submission_id)
+        before |= {entry.feedback_file_id} if entry.feedback_file_id is not None else set()
+        pinned = replace(entry, feedback_file=self._files.pinned(submission, entry.feedback_file_id, actor))
+        row = submission
+        try:
+            row = save(pinned)
+            return row
+        except (Changed, RaceLost):
+            self._note_refused(submission, entry, actor, publish=publish)
+            raise
+        finally:
+            self._files.release_unused(row, before)
 
     def _on_newest(self, submission: Submission, attempt: Callable[[Assignment], Submission]) -> Submission:
         """Try with the newest assignment and rubric: either may be changed at this moment, which the write refuses."""
@@ -333,6 +342,7 @@ class Marks:
             grades=scores,
             feedback=checked_feedback(entry.feedback),
             feedback_file_id=entry.feedback_file_id,
+            feedback_file=entry.feedback_file,
             finished=finished,
             published=published,
             updated_at=self._repository.now(),
@@ -354,6 +364,7 @@ class Marks:
                 "max_grade": most_of(assignment, rubric),
                 "feedback": mark.feedback,
                 "feedback_file_id": mark.feedback_file_id,
+                "feedback_file": mark.feedback_file,
                 "graded_at": now,
                 "graded_by": actor.subject,
                 "graded_by_name": actor.name,

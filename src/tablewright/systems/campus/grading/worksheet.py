@@ -8,29 +8,30 @@ Elsewhere: saving one mark (marks.py), zip files (zip_files.py), CSV (csv_tables
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal
+from typing import IO, Literal
 
 from tablewright.edge.errors import BadRequest, CallerError, Conflict
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Assignment, Part, Submission
+from tablewright.systems.campus.courses.csv_rows import MOST_BYTES as MOST_CSV
 from tablewright.systems.campus.courses.csv_rows import Row, rows_of
 from tablewright.systems.campus.courses.parts import Parts
-from tablewright.systems.campus.errors import Locked
+from tablewright.systems.campus.errors import Locked, TooLarge
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.files.uploads import Uploads
 from tablewright.systems.campus.grade_model import Mark
 from tablewright.systems.campus.grading.csv_tables import csv_of
 from tablewright.systems.campus.grading.disclosure import Pseudonyms, for_staff, is_anonymous
+from tablewright.systems.campus.grading.feedback_files import FeedbackFiles
 from tablewright.systems.campus.grading.mark_entries import MarkEntry, changed_entry, typed_number
 from tablewright.systems.campus.grading.marks import Marks
 from tablewright.systems.campus.grading.notices import students_of
 from tablewright.systems.campus.grading.rubrics import Rubrics
 from tablewright.systems.campus.grading.totals import most_of, penalty_of
-from tablewright.systems.campus.grading.zip_files import entries_of, safe_name, zip_of
+from tablewright.systems.campus.grading.zip_files import Entry, opened_zip, safe_name, zip_of
 from tablewright.systems.campus.model import User
 from tablewright.systems.campus.repository import Repository
 
@@ -69,8 +70,9 @@ class Worksheets:
         uploads: Uploads,
         pseudonyms: Pseudonyms,
         parts: Parts,
+        files: FeedbackFiles,
     ) -> None:
-        self._parts = parts
+        self._parts, self._files = parts, files
         self._repository, self._marks, self._rubrics = repository, marks, rubrics
         self._library, self._uploads, self._pseudonyms = library, uploads, pseudonyms
 
@@ -142,16 +144,26 @@ class Worksheets:
     # --- in ---
 
     def take(
-        self, assignment: Assignment, content: bytes, user: User, actor: Actor, *, publish: bool = False
+        self, assignment: Assignment, source: IO[bytes], user: User, actor: Actor, *, publish: bool = False
     ) -> list[Line]:
-        """Apply a worksheet, or a zip file with one and with feedback files; what became of each row."""
-        files = entries_of(content, _is_wanted) if content[:2] == b"PK" else {WORKSHEET: content}
-        sheet = next((name for name in files if name.rpartition("/")[2] == WORKSHEET), None)
-        if sheet is None:
-            raise BadRequest("WORKSHEET_MISSING", f"There is no {WORKSHEET} in this zip file.", "file")
-        rows = rows_of(files[sheet], ["score"], _KNOWN)
-        feedback = _feedback_files(files, sheet.removesuffix(WORKSHEET))
-        return list(_Import(self, assignment, user, actor, publish, feedback).lines(rows))
+        """Apply a worksheet, or a zip file with one and with feedback files; what became of each row.
+
+        A zip file may have any size: it is read at the places of the worksheet and the feedback, in chunks.
+        """
+        head = source.read(2)
+        source.seek(0)
+        if head != b"PK":
+            rows = rows_of(source.read(MOST_CSV + 1), ["score"], _KNOWN)
+            return list(_Import(self, assignment, user, actor, publish, {}).lines(rows))
+        with opened_zip(source, _is_wanted) as files:
+            sheet = next((name for name in files if name.rpartition("/")[2] == WORKSHEET), None)
+            if sheet is None:
+                raise BadRequest("WORKSHEET_MISSING", f"There is no {WORKSHEET} in this zip file.", "file")
+            if files[sheet].size > MOST_CSV:
+                raise TooLarge("FILE_TOO_LARGE", f"{WORKSHEET} is too large.", "file")
+            rows = rows_of(b"".join(files[sheet].chunks()), ["score"], _KNOWN)
+            feedback = _feedback_files(files, sheet.removesuffix(WORKSHEET))
+            return list(_Import(self, assignment, user, actor, publish, feedback).lines(rows))
 
     def _current(self, assignment: Assignment, row: Submission, actor: Actor) -> Mark | None:
         """The mark that a worksheet shows: the marker's own, else the published one."""
@@ -171,7 +183,7 @@ class _Import:
         user: User,
         actor: Actor,
         publish: bool,
-        feedback: Mapping[str, Sequence[tuple[str, bytes]]],
+        feedback: Mapping[str, Sequence[tuple[str, Entry]]],
     ) -> None:
         self._sheets, self._assignment, self._user = sheets, assignment, user
         self._actor, self._publish, self._feedback = actor, publish, feedback
@@ -213,14 +225,16 @@ class _Import:
                 "UNKNOWN_SUBMISSION", "This assignment has no such submission, or there is a newer attempt."
             )
         now = self._sheets._repository.now()
-        for each in self._rows.values():
-            if is_anonymous(self._assignment, each, now):
-                continue
-            if row.get("email") and (row.get("email") or "").lower() == each.student_email.lower():
-                return each
-            if row.get("university id") and row.get("university id") == each.university_id:
-                return each
-        raise Conflict("UNKNOWN_STUDENT", "There is no submission of this student.")
+        named = [each for each in self._rows.values() if not is_anonymous(self._assignment, each, now)]
+        email, id = (row.get("email") or "").lower(), row.get("university id")
+        if email and (found := [each for each in named if each.student_email.lower() == email]):
+            return found[0]
+        found = [each for each in named if id is not None and each.university_id == id]
+        if len({each.student_id for each in found}) > 1:
+            raise Conflict("UNKNOWN_STUDENT", "Two students have this university id.")
+        if not found:
+            raise Conflict("UNKNOWN_STUDENT", "There is no submission of this student.")
+        return found[0]
 
     def _apply(self, row: Submission, rows: list[Row]) -> Outcome:
         mark = self._sheets._current(self._assignment, row, self._actor)
@@ -241,7 +255,7 @@ class _Import:
         if new_file is not None:
             name, content = new_file
             stored = self._sheets._uploads.store_whole(
-                self._user, name, [content], len(content), purpose="feedback"
+                self._user, name, content.chunks(), content.size, purpose="feedback"
             )
             entry = replace(entry, feedback_file_id=stored.file_id)
         self._sheets._marks.save(self._assignment, row, entry, self._actor, expected, publish=self._publish)
@@ -255,13 +269,14 @@ class _Import:
             member: score for member, score in each.items() if member is not None and score is not None
         }
 
-    def _is_stored(self, mark: Mark | None, content: bytes) -> bool:
-        if mark is None or mark.feedback_file_id is None:
+    def _is_stored(self, mark: Mark | None, content: Entry) -> bool:
+        pinned = self._sheets._files.of_mark(mark) if mark is not None else None
+        if pinned is None or pinned.file_size != content.size:
             return False
-        checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
-        with suppress(CallerError):
-            return self._sheets._repository.file(mark.feedback_file_id).checksum == checksum
-        return False
+        digest = hashlib.sha256()
+        for chunk in content.chunks():
+            digest.update(chunk)
+        return pinned.checksum == f"sha256:{digest.hexdigest()}"
 
     def _refuse_older(self, row: Row, expected: int) -> None:
         seen = row.get("version")
@@ -274,9 +289,9 @@ def folder_of(shown: Submission) -> str:
     return f"{safe_name(shown.team_name or shown.student_name, 60)} {shown.submission_id[-12:]}"
 
 
-def _feedback_files(files: Mapping[str, bytes], base: str) -> dict[str, list[tuple[str, bytes]]]:
+def _feedback_files(files: Mapping[str, Entry], base: str) -> dict[str, list[tuple[str, Entry]]]:
     """The feedback files of each folder by name; the first is taken."""
-    found: dict[str, list[tuple[str, bytes]]] = {}
+    found: dict[str, list[tuple[str, Entry]]] = {}
     for path in sorted(files):
         steps = path.removeprefix(base).split("/")
         if len(steps) == 3 and steps[1].lower() == FEEDBACK and not steps[2].startswith("."):

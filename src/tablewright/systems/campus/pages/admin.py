@@ -1,5 +1,7 @@
 """Administration: users with their quotas, quarantined files, storage."""
 
+from dataclasses import replace
+
 from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError, NotFound, problem_for
@@ -7,6 +9,7 @@ from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.systems.campus.access import Admin
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 from tablewright.systems.campus.people.users import LARGEST_QUOTA
+from tablewright.systems.campus.table_health import table_health
 
 _GIB = 1024**3
 USERS, QUARANTINE = f"{HOME}/admin/users", f"{HOME}/admin/quarantine"
@@ -25,6 +28,9 @@ def admin_router(pages: CampusPages) -> APIRouter:
         request: Request, user_id: str, admin: Admin, form: Form | None = None, status: int = 200
     ) -> Response:
         person = campus.users.by_id(user_id)
+        quota_now = f"{person.storage_quota / _GIB:g}"
+        known = {"quota": quota_now, "universityId": person.university_id or ""}
+        shown = form or Form()
         history = campus.repository.page(
             campus.repository.history(f"user:{user_id}"), 20, None, admin.user_id
         ).items
@@ -34,7 +40,7 @@ def admin_router(pages: CampusPages) -> APIRouter:
             title=person.name,
             user=admin,
             person=person,
-            form=form or Form({"quota": f"{person.storage_quota / _GIB:g}"}),
+            form=replace(shown, values={**known, **shown.values}),
             history=history,
             status=status,
         )
@@ -54,6 +60,14 @@ def admin_router(pages: CampusPages) -> APIRouter:
             return detail(request, user_id, admin, wrong, 422)
         campus.users.set_quota(user_id, int(size * _GIB), admin)
         return pages.console.go(f"{USERS}/{user_id}", "The quota is changed.")
+
+    @router.post("/admin/users/{user_id}/university-id")
+    def university_id(request: Request, user_id: str, admin: Admin, form: Posted) -> Response:
+        try:
+            campus.users.set_university_id(user_id, form.get("universityId"), admin)
+        except CallerError as mistake:
+            return detail(request, user_id, admin, form.refused(problem_for(mistake)), mistake.status)
+        return pages.console.go(f"{USERS}/{user_id}", "The university ID is changed.")
 
     @router.post("/admin/users/{user_id}/suspend")
     def suspend(request: Request, user_id: str, admin: Admin, form: Posted) -> Response:
@@ -152,6 +166,7 @@ def admin_router(pages: CampusPages) -> APIRouter:
             user=admin,
             report=campus.users.storage(),
             tasks=campus.waiting_tasks(20),
+            tables=table_health(campus.repository.db),
         )
 
     return router

@@ -1,6 +1,6 @@
 """Campus Cloud's area: pages for students and teachers, and for admins.
 
-home.py and profile.py are everyone's; admin.py is for admins. All of them use page.py.
+home.py and profile.py are everyone's; admin.py and admin_records.py are for admins. All of them use page.py.
 """
 
 from tablewright.edge.identity.guards import FindPrincipal
@@ -9,6 +9,7 @@ from tablewright.pages.area import Area, Nav
 from tablewright.pages.layout import Console
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.pages.admin import admin_router
+from tablewright.systems.campus.pages.admin_records import admin_records_router
 from tablewright.systems.campus.pages.assignments import assignments_router
 from tablewright.systems.campus.pages.courses import courses_router
 from tablewright.systems.campus.pages.files import files_router
@@ -37,8 +38,10 @@ PAGES = (
     Nav("Notifications", "notifications", (), icon="bell"),
     Nav("Profile", "profile", (), icon="person"),
     Nav("Users", "admin/users", ("admin",), icon="people"),
+    Nav("All courses", "admin/courses", ("admin",), icon="apps"),
     Nav("Quarantine", "admin/quarantine", ("admin",), icon="alert"),
     Nav("Storage", "admin/storage", ("admin",), icon="chart"),
+    Nav("Audit log", "admin/audit", ("admin",), icon="history"),
 )
 
 
@@ -51,6 +54,7 @@ def campus_area(campus: Campus, console: Console, who: FindPrincipal) -> Area:
         (
             profile_router(pages),
             admin_router(pages),
+            admin_records_router(pages),
             courses_router(pages),
             assignments_router(pages),
             submit_router(pages),
@@ -78,6 +82,7 @@ def campus_area(campus: Campus, console: Console, who: FindPrincipal) -> Area:
         finds="a file, a course or an assignment",
         admits=campus.users.admits,
         also=(
+            (f"{HOME}/admin/roster", "admin/courses"),
             (f"{HOME}/folders", "files"),
             (f"{HOME}/shares", "shared"),
             (f"{HOME}/assignments", "courses"),

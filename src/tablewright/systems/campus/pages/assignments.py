@@ -13,7 +13,7 @@ from tablewright.pages.forms import Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.campus.access import (
     InstructorAssignment,
-    InstructorSeat,
+    InstructorMember,
     OpenAssignment,
     StaffAssignment,
 )
@@ -21,9 +21,9 @@ from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.submissions import seen
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.course_model import Assignment, Audience, Override, Submission
+from tablewright.systems.campus.courses.course_members import CourseMember, MemberAssignment
 from tablewright.systems.campus.courses.dates import dates_of
 from tablewright.systems.campus.courses.eligibility import Eligibility, eligibility_of
-from tablewright.systems.campus.courses.seats import AssignmentSeat, Seat
 from tablewright.systems.campus.courses.submissions import is_author
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.files.type_words import kinds_of
@@ -52,9 +52,9 @@ def assignment_path(assignment_id: str) -> str:
     return f"{HOME}/assignments/{assignment_id}"
 
 
-def assignment_crumbs(found: AssignmentSeat) -> tuple[Crumb, ...]:
+def assignment_crumbs(found: MemberAssignment) -> tuple[Crumb, ...]:
     path = assignment_path(found.assignment.assignment_id)
-    return (*course_crumbs(found.seat.course), Crumb(found.assignment.title, path))
+    return (*course_crumbs(found.member.course), Crumb(found.assignment.title, path))
 
 
 def assignments_router(pages: CampusPages) -> APIRouter:
@@ -71,34 +71,34 @@ def _add_page(router: APIRouter, pages: CampusPages) -> None:
 
     @router.get("/assignments/{assignment_id}")
     def assignment(request: Request, found: OpenAssignment) -> Response:
-        seat, given = found.seat, found.assignment
-        eligibility = eligibility_of(campus.owners, seat, given)
+        member, given = found.member, found.assignment
+        eligibility = eligibility_of(campus.owners, member, given)
         shown = eligibility.shown(given) if eligibility is not None else given
-        mine = campus.submissions.of_student(seat, given) if eligibility is not None else []
+        mine = campus.submissions.of_student(member, given) if eligibility is not None else []
         return pages.page(
             request,
             "assignment",
             title=given.title,
-            crumbs=course_crumbs(seat.course),
-            seat=seat,
-            user=seat.user,
-            course=seat.course,
+            crumbs=course_crumbs(member.course),
+            member=member,
+            user=member.user,
+            course=member.course,
             assignment=shown,
             eligibility=eligibility,
             state=assignment_state(given, eligibility),
             late=late_words(eligibility) if eligibility is not None else "",
-            by_hand=_hand_grade(campus, eligibility, seat, given),
-            mine=[seen(campus, seat, given, each) for each in reversed(mine)],
+            by_hand=_hand_grade(campus, eligibility, member, given),
+            mine=[seen(campus, member, given, each) for each in reversed(mine)],
             files=[campus.repository.file(file_id) for file_id in shown.attachments],
-            count=campus.assignments.count(given.assignment_id) if seat.is_staff else 0,
+            count=campus.assignments.count(given.assignment_id) if member.is_staff else 0,
             late_work=_late_words(given),
             types=_type_words(given),
-            zone=seat.user.time_zone if eligibility is not None else seat.course.time_zone,
+            zone=member.user.time_zone if eligibility is not None else member.course.time_zone,
         )
 
     @router.get("/assignments/{assignment_id}/attachments/{file_id}")
     def attachment(request: Request, found: OpenAssignment, file_id: str) -> Response:
-        eligibility = eligibility_of(campus.owners, found.seat, found.assignment)
+        eligibility = eligibility_of(campus.owners, found.member, found.assignment)
         is_early = eligibility is not None and eligibility.is_early
         file = campus.assignments.attachment(found.assignment, file_id, is_early=is_early)
         campus.file_access.refuse_locked(file)
@@ -109,16 +109,16 @@ def _add_page(router: APIRouter, pages: CampusPages) -> None:
 
 
 def _hand_grade(
-    campus: Campus, eligibility: Eligibility | None, seat: Seat, assignment: Assignment
+    campus: Campus, eligibility: Eligibility | None, member: CourseMember, assignment: Assignment
 ) -> Submission | None:
     """The grade that a student has without a submission, once it is visible."""
     if eligibility is None or eligibility.owner_id is None:
         return None
     row = campus.hand_grades.of_owner(assignment, eligibility.owner_id)
-    if row is None or not is_author(row, seat.user.user_id):
+    if row is None or not is_author(row, member.user.user_id):
         return None
     is_visible = visible(assignment, row, campus.repository.now())
-    return seen(campus, seat, assignment, row) if is_visible else None
+    return seen(campus, member, assignment, row) if is_visible else None
 
 
 def _type_words(assignment: Assignment) -> str:
@@ -142,13 +142,13 @@ def _late_words(assignment: Assignment) -> str:
 def _form_page(
     pages: CampusPages,
     request: Request,
-    seat: Seat,
+    member: CourseMember,
     form: Form,
     found: Assignment | None = None,
     status: int = 200,
 ) -> Response:
-    campus, course = pages.campus, seat.course
-    files = campus.listing.page(seat.user, Wanted(), 50).items
+    campus, course = pages.campus, member.course
+    files = campus.listing.page(member.user, Wanted(), 50).items
     crumbs = course_crumbs(course)
     if found is not None:
         crumbs = (*crumbs, Crumb(found.title, assignment_path(found.assignment_id)))
@@ -157,8 +157,8 @@ def _form_page(
         "assignment_form",
         title="Edit" if found is not None else "New assignment",
         crumbs=crumbs,
-        seat=seat,
-        user=seat.user,
+        member=member,
+        user=member.user,
         course=course,
         assignment=found,
         form=form,
@@ -176,40 +176,42 @@ def _add_editor(router: APIRouter, pages: CampusPages) -> None:
     service, repository = pages.campus.assignments, pages.campus.repository
 
     @router.get("/courses/{course_id}/new-assignment")
-    def new(request: Request, seat: InstructorSeat) -> Response:
-        form = new_form(repository.now() + A_WEEK, seat.course.time_zone)
-        return _form_page(pages, request, seat, form)
+    def new(request: Request, member: InstructorMember) -> Response:
+        form = new_form(repository.now() + A_WEEK, member.course.time_zone)
+        return _form_page(pages, request, member, form)
 
     @router.post("/courses/{course_id}/new-assignment")
-    def create(request: Request, seat: InstructorSeat, form: Posted) -> Response:
-        fields, form = read_assignment(form, seat.course.time_zone)
+    def create(request: Request, member: InstructorMember, form: Posted) -> Response:
+        fields, form = read_assignment(form, member.course.time_zone)
         try:
-            mistakes = service.mistakes(_as_if(pages, seat, fields), seat)
+            mistakes = service.mistakes(_as_if(pages, member, fields), member)
             if form.errors or mistakes:
-                return _form_page(pages, request, seat, with_mistakes(form, mistakes), status=422)
-            made = service.create(seat, fields)
+                return _form_page(pages, request, member, with_mistakes(form, mistakes), status=422)
+            made = service.create(member, fields)
         except CallerError as mistake:
-            return _form_page(pages, request, seat, form.refused(problem_for(mistake)), status=mistake.status)
+            return _form_page(
+                pages, request, member, form.refused(problem_for(mistake)), status=mistake.status
+            )
         said = "Saved as a draft. Students see it once you publish it."
         return pages.console.go(assignment_path(made.assignment_id), said)
 
     @router.get("/assignments/{assignment_id}/edit")
     def edit(request: Request, found: InstructorAssignment) -> Response:
-        form = form_of_assignment(found.assignment, found.seat.course.time_zone)
-        return _form_page(pages, request, found.seat, form, found.assignment)
+        form = form_of_assignment(found.assignment, found.member.course.time_zone)
+        return _form_page(pages, request, found.member, form, found.assignment)
 
     @router.post("/assignments/{assignment_id}/edit")
     def save(request: Request, found: InstructorAssignment, form: Posted) -> Response:
-        seat, stored = found.seat, found.assignment
-        fields, form = read_assignment(form, seat.course.time_zone)
-        mistakes = service.mistakes(stored.model_copy(update=fields), seat)
+        member, stored = found.member, found.assignment
+        fields, form = read_assignment(form, member.course.time_zone)
+        mistakes = service.mistakes(stored.model_copy(update=fields), member)
         if form.errors or mistakes:
-            return _form_page(pages, request, seat, with_mistakes(form, mistakes), stored, 422)
+            return _form_page(pages, request, member, with_mistakes(form, mistakes), stored, 422)
         if stored.status != "draft":
             fields.pop("group_set_id")
         try:
             seen_at = datetime.fromisoformat(form.get("updatedAt"))
-            service.change(seat, stored.assignment_id, fields, seen_at)
+            service.change(member, stored.assignment_id, fields, seen_at)
         except (CallerError, ValueError) as mistake:
             words = "Someone else changed this assignment after you opened it. Reload the page to see their version."
             refused = (
@@ -218,19 +220,19 @@ def _add_editor(router: APIRouter, pages: CampusPages) -> None:
                 else words
             )
             status = mistake.status if isinstance(mistake, CallerError) else 409
-            return _form_page(pages, request, seat, Form(form.values, {}, refused), stored, status)
+            return _form_page(pages, request, member, Form(form.values, {}, refused), stored, status)
         said = "Saved. Due dates of work that was handed in already are being updated."
         moved = stored.status != "draft" and fields["due_date"] != stored.due_date
         return pages.console.go(assignment_path(stored.assignment_id), said if moved else "Saved.")
 
 
-def _as_if(pages: CampusPages, seat: Seat, fields: dict[str, Any]) -> Assignment:
+def _as_if(pages: CampusPages, member: CourseMember, fields: dict[str, Any]) -> Assignment:
     """An assignment with these fields, to find its mistakes; what could not be read is as on a new form."""
-    now, user = pages.campus.repository.now(), seat.user
+    now, user = pages.campus.repository.now(), member.user
     due = fields.get("accept_until") or (fields.get("available_from") or now) + A_WEEK
     return Assignment(
-        **{"due_date": due, "max_file_size": 1, **fields}, course_id=seat.course.course_id, assignment_id="new",
-        course_name=seat.course.name, instructor_id=user.user_id, instructor_email=user.email,
+        **{"due_date": due, "max_file_size": 1, **fields}, course_id=member.course.course_id, assignment_id="new",
+        course_name=member.course.name, instructor_id=user.user_id, instructor_email=user.email,
         instructor_name=user.name, created_at=now, updated_at=now,
     )  # fmt: skip
 
@@ -251,7 +253,7 @@ def _add_states(router: APIRouter, pages: CampusPages) -> None:
         if act not in acts:
             return pages.console.go(path)
         try:
-            acts[act](found.seat, found.assignment.assignment_id)
+            acts[act](found.member, found.assignment.assignment_id)
         except CallerError as mistake:
             return pages.console.go(path, mistake.message, "bad")
         return pages.console.go(path, said[act])
@@ -263,9 +265,9 @@ def _add_states(router: APIRouter, pages: CampusPages) -> None:
 def _add_overrides(router: APIRouter, pages: CampusPages) -> None:
     campus = pages.campus
 
-    def page(request: Request, found: AssignmentSeat, form: Form, status: int = 200) -> Response:
-        seat, given = found.seat, found.assignment
-        course, overrides = seat.course, campus.repository.overrides_of(given.assignment_id)
+    def page(request: Request, found: MemberAssignment, form: Form, status: int = 200) -> Response:
+        member, given = found.member, found.assignment
+        course, overrides = member.course, campus.repository.overrides_of(given.assignment_id)
         students = campus.courses.members(course.course_id, "student")
         teams = _teams(pages, given)
         names = {each.user_id: each.name for each in students} | dict(teams)
@@ -276,7 +278,8 @@ def _add_overrides(router: APIRouter, pages: CampusPages) -> None:
         ]
         rows = [(each, _audience_name(each, names), _applied(given, each)) for each in overrides]
         return pages.page(
-            request, "extensions", title="Other dates", crumbs=assignment_crumbs(found), seat=seat, user=seat.user,
+            request, "extensions", title="Other dates", crumbs=assignment_crumbs(found), member=member,
+            user=member.user,
             course=course, assignment=given, rows=rows, options=options, form=form, status=status,
         )  # fmt: skip
 
@@ -286,7 +289,7 @@ def _add_overrides(router: APIRouter, pages: CampusPages) -> None:
 
     @router.post("/assignments/{assignment_id}/extensions")
     def save(request: Request, found: StaffAssignment, form: Posted) -> Response:
-        given, zone = found.assignment, found.seat.course.time_zone
+        given, zone = found.assignment, found.member.course.time_zone
         kind, _, id = form.get("audienceId").partition(" ")
         fields: dict[str, Any] = {
             "excused": form.is_ticked("excused"),
@@ -306,7 +309,7 @@ def _add_overrides(router: APIRouter, pages: CampusPages) -> None:
             return page(request, found, wrong, 422)
         try:
             campus.assignments.override(
-                found.seat,
+                found.member,
                 given.assignment_id,
                 _AUDIENCES[kind],
                 id,
@@ -321,7 +324,7 @@ def _add_overrides(router: APIRouter, pages: CampusPages) -> None:
         given = found.assignment
         kind, _, id = form.get("audienceId").partition(" ")
         if kind in _AUDIENCES:
-            campus.assignments.remove_override(found.seat, given.assignment_id, _AUDIENCES[kind], id)
+            campus.assignments.remove_override(found.member, given.assignment_id, _AUDIENCES[kind], id)
         return pages.console.go(f"{assignment_path(given.assignment_id)}/extensions", "Removed.", "note")
 
 

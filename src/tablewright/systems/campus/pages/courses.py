@@ -13,14 +13,14 @@ from fastapi import APIRouter, Request, Response
 from tablewright.edge.errors import CallerError, Forbidden, problem_for
 from tablewright.pages.forms import Form, Posted
 from tablewright.pages.layout import Crumb
-from tablewright.systems.campus.access import CourseSeat, InstructorSeat, Me, StaffSeat
+from tablewright.pages.zones import ZONES
+from tablewright.systems.campus.access import AnyMember, InstructorMember, Me, StaffMember
 from tablewright.systems.campus.course_model import Assignment, Course, CourseRole
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.courses import mistakes_in_course
 from tablewright.systems.campus.courses.eligibility import Eligibility, eligibility_of
-from tablewright.systems.campus.courses.seats import Seat
 from tablewright.systems.campus.model import User
 from tablewright.systems.campus.pages.page import HOME, CampusPages
-from tablewright.systems.campus.pages.zones import ZONES
 
 LIST = f"{HOME}/courses"
 LISTED = Crumb("Courses", LIST)
@@ -39,13 +39,13 @@ def course_crumbs(course: Course) -> tuple[Crumb, ...]:
     return LISTED, Crumb(course.course_id, course_path(course.course_id))
 
 
-def course_tabs(seat: Seat, here: str) -> list[tuple[str, str, bool]]:
+def course_tabs(member: CourseMember, here: str) -> list[tuple[str, str, bool]]:
     """The pages of a course that this reader may see."""
-    base = course_path(seat.course.course_id)
+    base = course_path(member.course.course_id)
     staff = [("People", f"{base}/people"), ("Gradebook", f"{base}/gradebook"), ("Marking", f"{base}/grading")]
     mine = [("My grades", f"{base}/grades")]
-    shown = [("Assignments", base), ("Teams", f"{base}/teams"), *(staff if seat.is_staff else mine)]
-    if seat.role == "instructor":
+    shown = [("Assignments", base), ("Teams", f"{base}/teams"), *(staff if member.is_staff else mine)]
+    if member.role == "instructor":
         shown.append(("Settings", f"{base}/settings"))
     return [(title, href, title == here) for title, href in shown]
 
@@ -65,7 +65,7 @@ def _add_list(router: APIRouter, pages: CampusPages) -> None:
 
     @router.get("/courses")
     def courses(request: Request, user: Me) -> Response:
-        mine = [(course, ROLES[seat.role], seat.section) for course, seat in service.of(user)]
+        mine = [(course, ROLES[member.role], member.section) for course, member in service.of(user)]
         now = pages.campus.repository.now()
         return pages.page(request, "courses", title="Courses", user=user, mine=mine, now=now)
 
@@ -105,59 +105,60 @@ def _add_list(router: APIRouter, pages: CampusPages) -> None:
 
 def _add_course(router: APIRouter, pages: CampusPages) -> None:
     @router.get("/courses/{course_id}")
-    def course(request: Request, seat: CourseSeat) -> Response:
+    def course(request: Request, member: AnyMember) -> Response:
         campus = pages.campus
-        found = campus.assignments.of(seat)
-        rows = [(each, eligibility_of(campus.owners, seat, each)) for each in found]
-        staff = [each for each in campus.courses.members(seat.course.course_id) if each.role != "student"]
+        found = campus.assignments.of(member)
+        rows = [(each, eligibility_of(campus.owners, member, each)) for each in found]
+        staff = [each for each in campus.courses.members(member.course.course_id) if each.role != "student"]
         return pages.page(
             request,
             "course",
-            title=seat.course.name,
+            title=member.course.name,
             crumbs=(LISTED,),
-            seat=seat,
-            course=seat.course,
-            user=seat.user,
-            tabs=course_tabs(seat, "Assignments"),
+            member=member,
+            course=member.course,
+            user=member.user,
+            tabs=course_tabs(member, "Assignments"),
             rows=rows,
             staff=[(each.name, ROLES[each.role]) for each in staff],
             state=assignment_state,
             late_words=late_words,
-            left=max(0, seat.course.late_days - seat.enrolment.late_days_used) if seat.enrolment else 0,
+            left=max(0, member.course.late_days - member.enrolment.late_days_used) if member.enrolment else 0,
         )
 
 
 def _add_settings(router: APIRouter, pages: CampusPages) -> None:
-    def page(request: Request, seat: Seat, form: Form, status: int = 200) -> Response:
+    def page(request: Request, member: CourseMember, form: Form, status: int = 200) -> Response:
         return pages.page(
-            request, "course_form", title="Settings", crumbs=course_crumbs(seat.course), seat=seat, user=seat.user,
-            course=seat.course, form=form, zones=ZONES, tabs=course_tabs(seat, "Settings"), status=status,
+            request, "course_form", title="Settings", crumbs=course_crumbs(member.course), member=member,
+            user=member.user,
+            course=member.course, form=form, zones=ZONES, tabs=course_tabs(member, "Settings"), status=status,
         )  # fmt: skip
 
     @router.get("/courses/{course_id}/settings")
-    def settings(request: Request, seat: InstructorSeat) -> Response:
-        course = seat.course
+    def settings(request: Request, member: InstructorMember) -> Response:
+        course = member.course
         end = course.semester_end.astimezone(ZoneInfo(course.time_zone)).date()
         values = {
             "name": course.name, "semester": course.semester, "semesterEnd": end.isoformat(),
             "timeZone": course.time_zone, "sections": "\n".join(course.sections), "lateDays": str(course.late_days),
         }  # fmt: skip
-        return page(request, seat, Form(values))
+        return page(request, member, Form(values))
 
     @router.post("/courses/{course_id}/settings")
-    def save(request: Request, seat: InstructorSeat, form: Posted) -> Response:
+    def save(request: Request, member: InstructorMember, form: Posted) -> Response:
         try:
             fields = _fields_of(form)
-            for each in mistakes_in_course(seat.course.model_copy(update=fields)):
+            for each in mistakes_in_course(member.course.model_copy(update=fields)):
                 form = form.wrong(each.field, each.message)
             if form.errors:
-                return page(request, seat, form, 422)
-            pages.campus.courses.change(seat, fields)
+                return page(request, member, form, 422)
+            pages.campus.courses.change(member, fields)
         except _Unreadable as wrong:
-            return page(request, seat, wrong.form, 422)
+            return page(request, member, wrong.form, 422)
         except CallerError as mistake:
-            return page(request, seat, form.refused(problem_for(mistake)), mistake.status)
-        return pages.console.go(f"{course_path(seat.course.course_id)}/settings", "Saved.")
+            return page(request, member, form.refused(problem_for(mistake)), mistake.status)
+        return pages.console.go(f"{course_path(member.course.course_id)}/settings", "Saved.")
 
 
 class _Unreadable(Exception):
@@ -203,69 +204,72 @@ def _fields_of(form: Form) -> dict[str, Any]:
 def _add_people(router: APIRouter, pages: CampusPages) -> None:
     service = pages.campus.courses
 
-    def page(request: Request, seat: Seat, form: Form, status: int = 200) -> Response:
+    def page(request: Request, member: CourseMember, form: Form, status: int = 200) -> Response:
         return pages.page(
             request,
             "people",
             title="People",
-            crumbs=course_crumbs(seat.course),
-            seat=seat,
-            user=seat.user,
-            course=seat.course,
-            members=service.members(seat.course.course_id),
+            crumbs=course_crumbs(member.course),
+            member=member,
+            user=member.user,
+            course=member.course,
+            members=service.members(member.course.course_id),
             roles=ROLES,
-            tabs=course_tabs(seat, "People"),
+            tabs=course_tabs(member, "People"),
             form=form,
             status=status,
         )
 
     @router.get("/courses/{course_id}/people")
-    def people(request: Request, seat: StaffSeat) -> Response:
-        return page(request, seat, Form())
+    def people(request: Request, member: StaffMember) -> Response:
+        return page(request, member, Form())
 
     @router.post("/courses/{course_id}/people")
-    def add(request: Request, seat: InstructorSeat, form: Posted) -> Response:
+    def add(request: Request, member: InstructorMember, form: Posted) -> Response:
         role: CourseRole = next((each for each in ROLES if each == form.get("role")), "student")
         section, name = form.get("section").strip() or None, form.get("name").strip() or None
         try:
-            added = service.enrol(seat, form.get("email").strip(), role, section, name)
+            added = service.enrol(member, form.get("email").strip(), role, section, name)
         except CallerError as mistake:
-            return page(request, seat, form.refused(problem_for(mistake)), mistake.status)
-        where = f"{course_path(seat.course.course_id)}/people"
+            return page(request, member, form.refused(problem_for(mistake)), mistake.status)
+        where = f"{course_path(member.course.course_id)}/people"
         return pages.console.go(where, f"{added.name} is in the course as {ROLES[added.role].lower()}.")
 
     @router.post("/courses/{course_id}/people/{user_id}/remove")
-    def remove(seat: InstructorSeat, user_id: str) -> Response:
-        service.remove(seat, user_id)
+    def remove(member: InstructorMember, user_id: str) -> Response:
+        service.remove(member, user_id)
         return pages.console.go(
-            f"{course_path(seat.course.course_id)}/people",
+            f"{course_path(member.course.course_id)}/people",
             "Removed from the course. Their submissions stay.",
             "note",
         )
 
 
 def _add_roster(router: APIRouter, pages: CampusPages) -> None:
-    def page(request: Request, seat: Seat, form: Form, status: int = 200, **values: Any) -> Response:
+    def page(
+        request: Request, member: CourseMember, form: Form, status: int = 200, **values: Any
+    ) -> Response:
         return pages.page(
-            request, "roster", title="Import a roster", user=seat.user, seat=seat, course=seat.course, form=form,
-            crumbs=(*course_crumbs(seat.course), Crumb("People", f"{course_path(seat.course.course_id)}/people")),
-            roles=ROLES, status=status, **values,
+            request, "roster", title="Import a roster", user=member.user, member=member, form=form,
+            at=f"{course_path(member.course.course_id)}/roster", back=f"{course_path(member.course.course_id)}/people",
+            crumbs=(*course_crumbs(member.course), Crumb("People", f"{course_path(member.course.course_id)}/people")),
+            roles=ROLES, has_courses=False, status=status, **values,
         )  # fmt: skip
 
     @router.get("/courses/{course_id}/roster")
-    def roster(request: Request, seat: InstructorSeat) -> Response:
-        return page(request, seat, Form())
+    def roster(request: Request, member: InstructorMember) -> Response:
+        return page(request, member, Form())
 
     @router.post("/courses/{course_id}/roster")
-    def preview_or_load(request: Request, seat: InstructorSeat, form: Posted) -> Response:
+    def preview_or_load(request: Request, member: InstructorMember, form: Posted) -> Response:
         content = form.get("file").encode()
         is_load = form.get("do") == "load"
         try:
             act = pages.campus.roster.load if is_load else pages.campus.roster.preview
-            report = act(seat.user, content, seat)
+            report = act(member.user, content, member)
         except CallerError as mistake:
-            return page(request, seat, form.refused(problem_for(mistake)), mistake.status)
-        return page(request, seat, form, report=report, is_loaded=is_load)
+            return page(request, member, form.refused(problem_for(mistake)), mistake.status)
+        return page(request, member, form, report=report, is_loaded=is_load)
 
 
 # --- words ---

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from tablewright.edge.errors import CallerError
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.course_model import Part, Submission
-from tablewright.systems.campus.courses.seats import SubmissionSeat
+from tablewright.systems.campus.courses.course_members import MemberSubmission
 from tablewright.systems.campus.files.previews import text_preview
+from tablewright.systems.campus.files.readers import Reader
 from tablewright.systems.campus.grade_model import Comment
 from tablewright.systems.campus.pages.preview_cards import Card, card_of
 
@@ -30,7 +31,7 @@ class Document:
 
 
 def documents_of(
-    campus: Campus, found: SubmissionSeat, shown: Submission, comments: Sequence[Comment]
+    campus: Campus, found: MemberSubmission, shown: Submission, comments: Sequence[Comment]
 ) -> list[Document]:
     """The parts of a submission as its reader may see it (grading/disclosure.py)."""
     return [
@@ -39,7 +40,7 @@ def documents_of(
     ]
 
 
-def _document(campus: Campus, found: SubmissionSeat, part: Part, comments: tuple[Comment, ...]) -> Document:
+def _document(campus: Campus, found: MemberSubmission, part: Part, comments: tuple[Comment, ...]) -> Document:
     if part.kind == "text":
         named = part.model_copy(update={"filename": "Text"})
         card = Card(named, "", "text/plain", text_preview((part.text or "").encode()))
@@ -48,8 +49,9 @@ def _document(campus: Campus, found: SubmissionSeat, part: Part, comments: tuple
         return Document(part, "Link", None, "", part.url, comments)
     name = part.filename or "File"
     try:
-        campus.submissions.content(found.seat, found.submission, part.part_id)
-        card = card_of(campus, part)
+        campus.submissions.content(found.member, found.submission, part.part_id)
+        id = found.submission.submission_id
+        card = card_of(campus, part, Reader("submission", found.member.user.user_id, id, part.part_id))
     except CallerError as locked:
         return Document(part, name, None, locked.message, None, comments)
     href = CONTENT.format(found.submission.submission_id, part.part_id)

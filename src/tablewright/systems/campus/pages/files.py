@@ -17,6 +17,7 @@ from tablewright.pages.lists import here
 from tablewright.systems.campus.access import Me
 from tablewright.systems.campus.files.file_lists import ANYWHERE, TRASH, Listed, Sort, Wanted
 from tablewright.systems.campus.files.folders import Tree
+from tablewright.systems.campus.files.readers import of_user
 from tablewright.systems.campus.model import File, FileVersion, Folder, User
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 from tablewright.systems.campus.pages.preview_cards import card_of
@@ -291,7 +292,7 @@ def file_page(
         versions=_version_rows(pages, file),
         places=_places(tree),
         scan_words=SCAN_WORDS,
-        card=card_of(campus, file) if file.status == "active" else None,
+        card=card_of(campus, file, of_user(user.user_id)) if file.status == "active" else None,
         form=form or Form(typed),
         status=status,
     )

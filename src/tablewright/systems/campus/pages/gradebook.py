@@ -12,9 +12,9 @@ from tablewright.edge.errors import CallerError, NotFound, problem_for
 from tablewright.pages.charts import Bar, bars
 from tablewright.pages.forms import Asked, Form, FormWrong, Posted
 from tablewright.pages.layout import Crumb
-from tablewright.systems.campus.access import CourseSeat, InstructorSeat, StaffSeat
+from tablewright.systems.campus.access import AnyMember, InstructorMember, StaffMember
 from tablewright.systems.campus.course_model import Assignment, Course, GradeGroup, GradeLetter
-from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.grading.gradebook import Sheet, share_of
 from tablewright.systems.campus.grading.mark_entries import typed_number
 from tablewright.systems.campus.pages.courses import course_crumbs, course_path, course_tabs
@@ -42,18 +42,18 @@ def _add_sheet(router: APIRouter, pages: CampusPages) -> None:
     campus = pages.campus
 
     @router.get("/courses/{course_id}/gradebook")
-    def gradebook(request: Request, seat: StaffSeat, form: Asked) -> Response:
-        sheet = campus.gradebook.for_staff(seat.course)
+    def gradebook(request: Request, member: StaffMember, form: Asked) -> Response:
+        sheet = campus.gradebook.for_staff(member.course)
         known = {each.assignment_id: each for each in sheet.assignments}
         chosen = known.get(form.get("assignment"))
         return pages.page(
             request,
             "gradebook",
             title="Gradebook",
-            crumbs=course_crumbs(seat.course),
-            tabs=course_tabs(seat, "Gradebook"),
-            seat=seat,
-            course=seat.course,
+            crumbs=course_crumbs(member.course),
+            tabs=course_tabs(member, "Gradebook"),
+            member=member,
+            course=member.course,
             sheet=sheet,
             columns=[(_heading(each), "number") for each in sheet.assignments],
             chosen=chosen,
@@ -61,13 +61,15 @@ def _add_sheet(router: APIRouter, pages: CampusPages) -> None:
             words=STATE_WORDS,
             plain=plain,
             mark_path=mark_path,
-            at=f"{course_path(seat.course.course_id)}/gradebook",
+            at=f"{course_path(member.course.course_id)}/gradebook",
         )
 
     @router.get("/courses/{course_id}/gradebook.csv")
-    def gradebook_csv(seat: StaffSeat) -> Response:
-        text = campus.gradebook.csv(seat.course)
-        return download(text, "campus", f"{seat.course.course_id}-gradebook", campus.repository.now(), "csv")
+    def gradebook_csv(member: StaffMember) -> Response:
+        text = campus.gradebook.csv(member.course)
+        return download(
+            text, "campus", f"{member.course.course_id}-gradebook", campus.repository.now(), "csv"
+        )
 
 
 def _heading(assignment: Assignment) -> str:
@@ -95,66 +97,72 @@ def distribution_chart(sheet: Sheet, assignment_id: str | None) -> Markup:
 def _add_import(router: APIRouter, pages: CampusPages) -> None:
     service = pages.campus.grade_import
 
-    def page(request: Request, seat: Seat, form: Form, status: int = 200, **values: Any) -> Response:
-        path = course_path(seat.course.course_id)
+    def page(
+        request: Request, member: CourseMember, form: Form, status: int = 200, **values: Any
+    ) -> Response:
+        path = course_path(member.course.course_id)
         return pages.page(
-            request, "gradebook_import", title="Import grades", seat=seat, course=seat.course, form=form, plain=plain,
-            crumbs=(*course_crumbs(seat.course), Crumb("Gradebook", f"{path}/gradebook")),
+            request, "gradebook_import", title="Import grades", member=member, course=member.course, form=form,
+            plain=plain,
+            crumbs=(*course_crumbs(member.course), Crumb("Gradebook", f"{path}/gradebook")),
             at=f"{path}/gradebook", status=status, **{"is_done": False, "lost": [], **values},
         )  # fmt: skip
 
     @router.get("/courses/{course_id}/gradebook/import")
-    def show(request: Request, seat: StaffSeat) -> Response:
-        return page(request, seat, Form())
+    def show(request: Request, member: StaffMember) -> Response:
+        return page(request, member, Form())
 
     @router.post("/courses/{course_id}/gradebook/import")
-    def preview_or_apply(request: Request, seat: StaffSeat, form: Posted) -> Response:
+    def preview_or_apply(request: Request, member: StaffMember, form: Posted) -> Response:
         content = form.files["file"].content if "file" in form.files else form.get("content").encode()
         text = content.decode("utf-8", "replace")
         try:
             if not content.strip():
-                return page(request, seat, form.wrong("file", "Choose a CSV file."), 422)
+                return page(request, member, form.wrong("file", "Choose a CSV file."), 422)
             if form.get("do") == "apply":
-                plan, lost = service.apply(seat, content, form.get("digest"))
-                return page(request, seat, Form(), plan=plan, lost=lost, is_done=True)
-            return page(request, seat, Form(), plan=service.preview(seat, content), text=text)
+                plan, lost = service.apply(member, content, form.get("digest"))
+                return page(request, member, Form(), plan=plan, lost=lost, is_done=True)
+            return page(request, member, Form(), plan=service.preview(member, content), text=text)
         except CallerError as mistake:
             if mistake.code not in ("VERSION_CONFLICT", "WRONG_CELLS"):
-                return page(request, seat, Form({}, {"file": mistake.message}), mistake.status)
+                return page(request, member, Form({}, {"file": mistake.message}), mistake.status)
         words = "Grades changed after this preview, so nothing was imported. Look at the new preview."
-        return page(request, seat, Form({}, {}, words), 409, plan=service.preview(seat, content), text=text)
+        return page(
+            request, member, Form({}, {}, words), 409, plan=service.preview(member, content), text=text
+        )
 
 
 # --- groups and letters ---
 
 
 def _add_scheme(router: APIRouter, pages: CampusPages) -> None:
-    def page(request: Request, seat: Seat, form: Form, status: int = 200) -> Response:
-        count = max(len(seat.course.grade_groups), *(_numbers(form, "name")), 0) + _BLANKS
+    def page(request: Request, member: CourseMember, form: Form, status: int = 200) -> Response:
+        count = max(len(member.course.grade_groups), *(_numbers(form, "name")), 0) + _BLANKS
         return pages.page(
-            request, "grade_scheme", title="Weights and letters", crumbs=course_crumbs(seat.course), course=seat.course,
-            form=form, count=count, at=f"{course_path(seat.course.course_id)}/gradebook/scheme", status=status,
+            request, "grade_scheme", title="Weights and letters", crumbs=course_crumbs(member.course),
+            course=member.course,
+            form=form, count=count, at=f"{course_path(member.course.course_id)}/gradebook/scheme", status=status,
         )  # fmt: skip
 
     @router.get("/courses/{course_id}/gradebook/scheme")
-    def show(request: Request, seat: InstructorSeat) -> Response:
-        return page(request, seat, _scheme_form(seat.course))
+    def show(request: Request, member: InstructorMember) -> Response:
+        return page(request, member, _scheme_form(member.course))
 
     @router.post("/courses/{course_id}/gradebook/scheme")
-    def save(request: Request, seat: InstructorSeat, form: Posted) -> Response:
+    def save(request: Request, member: InstructorMember, form: Posted) -> Response:
         try:
             groups, letters = _scheme_of(form)
             version = whole(form, "version") or 0
-            pages.campus.gradebook.set_scheme(seat.course, groups, letters, seat.actor, version)
+            pages.campus.gradebook.set_scheme(member.course, groups, letters, member.actor, version)
         except FormWrong as wrong:
-            return page(request, seat, wrong.form, 422)
+            return page(request, member, wrong.form, 422)
         except CallerError as mistake:
             fields = {"gradeGroups": "name:1", "letters": "letters"}
             field = fields.get(mistake.field or "")
             found = form.wrong(field, mistake.message) if field else form.refused(problem_for(mistake))
-            return page(request, seat, found, mistake.status)
+            return page(request, member, found, mistake.status)
         return pages.console.go(
-            f"{course_path(seat.course.course_id)}/gradebook", "Weights and letters saved."
+            f"{course_path(member.course.course_id)}/gradebook", "Weights and letters saved."
         )
 
 
@@ -211,20 +219,20 @@ def number_of(text: str) -> Decimal | None:
 
 def _add_own(router: APIRouter, pages: CampusPages) -> None:
     @router.get("/courses/{course_id}/grades")
-    def my_grades(request: Request, seat: CourseSeat, form: Asked) -> Response:
+    def my_grades(request: Request, member: AnyMember, form: Asked) -> Response:
         """The own results; with guesses in the address, what the total would be."""
-        if seat.enrolment is None or seat.is_staff:
+        if member.enrolment is None or member.is_staff:
             raise NotFound("grade", "Only students of a course have grades in it.")
         guesses, asked = _guesses(form)
-        assignments, row = pages.campus.gradebook.for_student(seat.course, seat.enrolment)
-        _, guessed = pages.campus.gradebook.for_student(seat.course, seat.enrolment, guesses)
+        assignments, row = pages.campus.gradebook.for_student(member.course, member.enrolment)
+        _, guessed = pages.campus.gradebook.for_student(member.course, member.enrolment, guesses)
         return pages.page(
             request,
             "my_grades",
             title="My grades",
-            crumbs=course_crumbs(seat.course),
-            tabs=course_tabs(seat, "My grades"),
-            course=seat.course,
+            crumbs=course_crumbs(member.course),
+            tabs=course_tabs(member, "My grades"),
+            course=member.course,
             assignments=assignments,
             row=row,
             guessed=guessed if guesses else None,
@@ -234,8 +242,8 @@ def _add_own(router: APIRouter, pages: CampusPages) -> None:
             plain=plain,
             share_of=share_of,
             grade_path=grade_path,
-            at=f"{course_path(seat.course.course_id)}/grades",
-            zone=seat.user.time_zone,
+            at=f"{course_path(member.course.course_id)}/grades",
+            zone=member.user.time_zone,
         )
 
 

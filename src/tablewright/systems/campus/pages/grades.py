@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.pages.forms import Form, Posted
 from tablewright.systems.campus.access import OpenSubmission
-from tablewright.systems.campus.courses.seats import AssignmentSeat, SubmissionSeat
+from tablewright.systems.campus.courses.course_members import MemberAssignment, MemberSubmission
 from tablewright.systems.campus.grading.disclosure import comments_for_student, for_student
 from tablewright.systems.campus.grading.regrades import open_until
 from tablewright.systems.campus.grading.release import visible
@@ -29,7 +29,7 @@ def grades_router(pages: CampusPages) -> APIRouter:
 
     @router.get("/submissions/{submission_id}/grade")
     def grade(request: Request, found: OpenSubmission) -> Response:
-        if found.seat.is_staff:
+        if found.member.is_staff:
             return pages.console.go(mark_path(found.submission.submission_id))
         return _page(pages, request, found)
 
@@ -37,7 +37,7 @@ def grades_router(pages: CampusPages) -> APIRouter:
     def request_regrade(request: Request, found: OpenSubmission, form: Posted) -> Response:
         try:
             made = campus.regrades.request(
-                found.assignment, found.submission, form.get("text"), found.seat.actor
+                found.assignment, found.submission, form.get("text"), found.member.actor
             )
         except CallerError as mistake:
             return _page(pages, request, found, form.refused(problem_for(mistake)), mistake.status)
@@ -47,10 +47,10 @@ def grades_router(pages: CampusPages) -> APIRouter:
 
 
 def _page(
-    pages: CampusPages, request: Request, found: SubmissionSeat, form: Form | None = None, status: int = 200
+    pages: CampusPages, request: Request, found: MemberSubmission, form: Form | None = None, status: int = 200
 ) -> Response:
     campus, assignment, row = pages.campus, found.assignment, found.submission
-    user, now = found.seat.user, pages.campus.repository.now()
+    user, now = found.member.user, pages.campus.repository.now()
     is_visible = visible(assignment, row, now)
     comments = comments_for_student(assignment, campus.comments.of(row.submission_id)) if is_visible else []
     marks = campus.marks.of(row.submission_id) if is_visible else []
@@ -61,8 +61,8 @@ def _page(
         request,
         "grade",
         title=f"Grade: {assignment.title}",
-        crumbs=assignment_crumbs(AssignmentSeat(found.seat, assignment)),
-        seat=found.seat,
+        crumbs=assignment_crumbs(MemberAssignment(found.member, assignment)),
+        member=found.member,
         assignment=assignment,
         submission=shown,
         is_visible=is_visible,

@@ -9,7 +9,7 @@ from tablewright.edge.errors import Conflict
 from tablewright.systems.campus.access import Me
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.course_model import Assignment, Course
-from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.model import User
 from tablewright.systems.campus.pages.page import CampusPages
 
@@ -42,7 +42,7 @@ def home_router(pages: CampusPages) -> APIRouter:
     @router.get("")
     def home(request: Request, user: Me) -> Response:
         campus = pages.campus
-        seats = [Seat(user, course, mine.role, mine) for course, mine in campus.courses.of(user)]
+        members = [CourseMember(user, course, mine.role, mine) for course, mine in campus.courses.of(user)]
         news = campus.repository.page(campus.notifier.of(user), 5, None, user.user_id).items
         return pages.page(
             request,
@@ -51,10 +51,10 @@ def home_router(pages: CampusPages) -> APIRouter:
             user=user,
             news=news,
             due=sorted(
-                (one for seat in seats if not seat.is_staff for one in _due(campus, seat)),
+                (one for member in members if not member.is_staff for one in _due(campus, member)),
                 key=lambda one: one.at,
             ),
-            waiting=[_waiting(campus, user, seat.course) for seat in seats if seat.is_staff],
+            waiting=[_waiting(campus, user, member.course) for member in members if member.is_staff],
             now=campus.repository.now(),
             most=_MOST_COUNTED,
         )
@@ -62,20 +62,20 @@ def home_router(pages: CampusPages) -> APIRouter:
     return router
 
 
-def _due(campus: Campus, seat: Seat) -> list[Due]:
+def _due(campus: Campus, member: CourseMember) -> list[Due]:
     now = campus.repository.now()
     found = []
-    for assignment in campus.assignments.of(seat):
-        if assignment.status != "active" or seat.enrolment is None:
+    for assignment in campus.assignments.of(member):
+        if assignment.status != "active" or member.enrolment is None:
             continue
         try:
-            dates = campus.owners.of(assignment, seat.enrolment).dates
+            dates = campus.owners.of(assignment, member.enrolment).dates
         except Conflict:  # it is for teams, and the student is in none yet
-            dates = campus.owners.dates(assignment, seat.enrolment)
+            dates = campus.owners.dates(assignment, member.enrolment)
         if not dates.excused and now - _MISSED_FOR <= dates.due <= now + _AHEAD:
-            made = len(campus.submissions.of_student(seat, assignment))
+            made = len(campus.submissions.of_student(member, assignment))
             if dates.due > now or not made:
-                found.append(Due(assignment, seat.course, dates.due, made))
+                found.append(Due(assignment, member.course, dates.due, made))
     return found
 
 

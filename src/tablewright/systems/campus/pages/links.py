@@ -17,16 +17,17 @@ from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, Posted, read
 from tablewright.systems.campus import rules
 from tablewright.systems.campus.access import Admin, Caller, Me
-from tablewright.systems.campus.api.links import download_path, password_pace
+from tablewright.systems.campus.api.links import download_path
+from tablewright.systems.campus.files.readers import of_link
 from tablewright.systems.campus.model import File, Link, LinkKind, ShareTarget, Value
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 from tablewright.systems.campus.pages.preview_cards import card_of
 from tablewright.systems.campus.pages.shares import path_of, sharing_page
-from tablewright.systems.campus.sharing.drops import Sender
+from tablewright.systems.campus.sharing.file_requests import Sender
 from tablewright.systems.campus.sharing.links import LinkTerms, Opened
 
 LIST = f"{HOME}/links"
-_MB = 1_000_000
+_MB = 1024**2
 COOKIE, SENDER = "campus-link", "campus-sender"
 REMEMBERED, SENDER_REMEMBERED = timedelta(hours=1), timedelta(days=30)
 
@@ -151,7 +152,6 @@ def _refused(form: Form, mistake: CallerError) -> Form:
 def _public(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
     router, campus = pages.router(), pages.campus
     pace = [Depends(limit_rate(buckets, "link pages", per_minute=240, burst=120, key=rate_limit_key))]
-    tries = [*pace, Depends(password_pace(buckets))]
 
     def visit(request: Request, token: str) -> tuple[Link, Opened | None]:
         """The link, and what it leads to if its password was entered or it has none."""
@@ -173,11 +173,11 @@ def _public(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
             return _file_page(pages, request, token, opened, file)
         return _folder_page(pages, request, token, opened, query.get("folder"))
 
-    @router.post("/open/{token}", dependencies=tries)
+    @router.post("/open/{token}", dependencies=pace)
     def enter_password(request: Request, caller: Caller, token: str, form: Posted) -> Response:
         link, _ = visit(request, token)
         try:
-            campus.links.refuse_password(link, form.get("password"))
+            campus.links.check_password(link, form.get("password"), rate_limit_key(request, caller))
         except CallerError as mistake:
             shown = Form({}).wrong("password", mistake.message)
             return _password_page(pages, request, token, link, shown, mistake.status)
@@ -222,7 +222,7 @@ def _password_page(
 def _file_page(pages: CampusPages, request: Request, token: str, opened: Opened, file: File) -> Response:
     link = opened.link
     # A preview shows all of a file: with a limit of downloads there is none.
-    card = card_of(pages.campus, file) if link.download_limit is None else None
+    card = card_of(pages.campus, file, of_link(link.link_id)) if link.download_limit is None else None
     return pages.page(
         request,
         "link_file",
@@ -265,10 +265,7 @@ def _send(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
     """The sender's ticket is a cookie for this link alone; the script of uploads sends it as a header."""
     router, campus = pages.router(), pages.campus
     pace = [Depends(limit_rate(buckets, "link pages", per_minute=240, burst=120, key=rate_limit_key))]
-    enters = [
-        Depends(limit_rate(buckets, "senders", per_minute=6, burst=10, key=rate_limit_key)),
-        Depends(password_pace(buckets)),
-    ]
+    enters = [Depends(limit_rate(buckets, "senders", per_minute=6, burst=10, key=rate_limit_key))]
 
     def page(
         request: Request, token: str, link: Link, form: Form | None = None, status: int = 200
@@ -280,26 +277,26 @@ def _send(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
             title=link.title or "Send files",
             token=token,
             link=link,
-            owner=campus.drops.owner(link),
+            owner=campus.file_requests.owner(link),
             most=min(campus.settings.largest_file, link.max_file_size),
             form=form or Form(),
             sender=sender,
             headers=json.dumps({"X-Drop-Ticket": sender.ticket}) if sender else "",
-            sent=campus.drops.sent(sender) if sender else [],
-            unfinished=campus.drops.begun(link, sender) if sender else [],
+            sent=campus.file_requests.sent(sender) if sender else [],
+            unfinished=campus.file_requests.begun(link, sender) if sender else [],
             status=status,
         )
 
     @router.get("/send/{token}", dependencies=pace)
     def send_page(request: Request, caller: Caller, token: str) -> Response:
-        return page(request, token, campus.drops.find(token))
+        return page(request, token, campus.file_requests.find(token))
 
     @router.post("/send/{token}", dependencies=enters)
     def enter(request: Request, caller: Caller, token: str, form: Posted) -> Response:
-        link = campus.drops.find(token)
+        link = campus.file_requests.find(token)
         try:
-            campus.links.refuse_password(link, form.get("password"))
-            sender = campus.drops.enter(link, form.get("name"))
+            campus.links.check_password(link, form.get("password"), rate_limit_key(request, caller))
+            sender = campus.file_requests.enter(link, form.get("name"))
         except CallerError as mistake:
             shown = Form({"name": form.get("name"), "password": ""}).refused(problem_for(mistake))
             return page(request, token, link, shown, mistake.status)
@@ -309,7 +306,7 @@ def _send(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
 
     @router.post("/send/{token}/leave", dependencies=pace)
     def leave(caller: Caller, token: str) -> Response:
-        campus.drops.find(token)
+        campus.file_requests.find(token)
         response = pages.console.go(f"{HOME}/send/{token}")
         response.delete_cookie(SENDER, path=f"{HOME}/send/{token}")
         return response
@@ -319,7 +316,7 @@ def _send(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
 
 def _sender(pages: CampusPages, request: Request, link: Link) -> Sender | None:
     try:
-        return pages.campus.drops.sender(link, request.cookies.get(SENDER))
+        return pages.campus.file_requests.sender(link, request.cookies.get(SENDER))
     except Forbidden:
         return None
 

@@ -12,10 +12,10 @@ from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.pages.forms import Asked, Form, FormWrong, Posted
-from tablewright.systems.campus.access import InstructorSubmission, StaffSeat, StaffSubmission
+from tablewright.systems.campus.access import InstructorSubmission, StaffMember, StaffSubmission
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.course_model import Assignment, Submission
-from tablewright.systems.campus.courses.seats import AssignmentSeat, SubmissionSeat
+from tablewright.systems.campus.courses.course_members import MemberAssignment, MemberSubmission
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grade_model import CriterionMark, Mark
 from tablewright.systems.campus.grading.comments import Place
@@ -69,11 +69,11 @@ def _add_queue(router: APIRouter, pages: CampusPages) -> None:
     campus = pages.campus
 
     @router.get("/courses/{course_id}/grading")
-    def queue(request: Request, seat: StaffSeat, form: Asked) -> Response:
-        course_id, reader = seat.course.course_id, seat.user.user_id
+    def queue(request: Request, member: StaffMember, form: Asked) -> Response:
+        course_id, reader = member.course.course_id, member.user.user_id
         mine = form.is_ticked("mine")
         found = campus.marks.queue(course_id, reader, 50, form.get("after") or None, mine=mine)
-        known = {each.assignment_id: each for each in campus.assignments.of(seat)}
+        known = {each.assignment_id: each for each in campus.assignments.of(member)}
         now = campus.repository.now()
         rows = [
             (for_staff(known[each.assignment_id], each, now, campus.pseudonyms), known[each.assignment_id])
@@ -84,10 +84,10 @@ def _add_queue(router: APIRouter, pages: CampusPages) -> None:
             request,
             "grading",
             title="Marking",
-            crumbs=course_crumbs(seat.course),
-            tabs=course_tabs(seat, "Marking"),
-            seat=seat,
-            course=seat.course,
+            crumbs=course_crumbs(member.course),
+            tabs=course_tabs(member, "Marking"),
+            member=member,
+            course=member.course,
             rows=rows,
             next=found.next,
             mine=mine,
@@ -95,7 +95,7 @@ def _add_queue(router: APIRouter, pages: CampusPages) -> None:
             regrades=len(campus.regrades.queue(course_id, "open", reader, 50).items),
             tones=STATE_TONES,
             now=now,
-            zone=seat.user.time_zone,
+            zone=member.user.time_zone,
         )
 
 
@@ -116,7 +116,7 @@ def _add_marking(router: APIRouter, pages: CampusPages) -> None:
 
     @router.post("/submissions/{submission_id}/mark")
     def save(request: Request, found: StaffSubmission, form: Posted) -> Response:
-        actor, do = found.seat.actor, form.get("do")
+        actor, do = found.member.actor, form.get("do")
         version = whole(form, "version") or 0
         try:
             entry = _real(pages, found, entry_of(form))
@@ -142,13 +142,13 @@ def _add_marking(router: APIRouter, pages: CampusPages) -> None:
     def return_to_student(found: InstructorSubmission) -> Response:
         to = mark_path(found.submission.submission_id)
         try:
-            marks.return_to_student(found.assignment, found.submission, found.seat.actor)
+            marks.return_to_student(found.assignment, found.submission, found.member.actor)
         except CallerError as mistake:
             return pages.console.go(to, mistake.message, "bad")
         return pages.console.go(to, "Grade released to the student.")
 
 
-def _real(pages: CampusPages, found: SubmissionSeat, entry: MarkEntry) -> MarkEntry:
+def _real(pages: CampusPages, found: MemberSubmission, entry: MarkEntry) -> MarkEntry:
     hidden = is_anonymous(found.assignment, found.submission, pages.campus.repository.now())
     scores = pages.campus.pseudonyms.real(found.submission, entry.scores, hidden=hidden)
     return replace(entry, scores=scores)
@@ -184,7 +184,7 @@ def entry_of(form: Form) -> MarkEntry:
     )
 
 
-def _refused(pages: CampusPages, found: SubmissionSeat, form: Form, mistake: CallerError) -> Form:
+def _refused(pages: CampusPages, found: MemberSubmission, form: Form, mistake: CallerError) -> Form:
     if mistake.code != "VERSION_CONFLICT":
         field = f"points:{mistake.facts.get('criterionId', '')}"
         known = field in form.values
@@ -194,7 +194,7 @@ def _refused(pages: CampusPages, found: SubmissionSeat, form: Form, mistake: Cal
     version = (
         row.version
         if form.get("do") == "agree"
-        else campus.marks.version_for(found.assignment, row, found.seat.actor)
+        else campus.marks.version_for(found.assignment, row, found.member.actor)
     )
     now = f" The grade is {plain(row.grade)} now, by {row.graded_by_name}." if row.grade is not None else ""
     kept = "Your entries are still here; saving again replaces theirs."
@@ -220,12 +220,12 @@ def _form_of(mark: Mark | None, version: int) -> Form:
     return Form(values)
 
 
-def _neighbours(pages: CampusPages, found: SubmissionSeat) -> tuple[str | None, str, str | None]:
+def _neighbours(pages: CampusPages, found: MemberSubmission) -> tuple[str | None, str, str | None]:
     """The submission before, how many wait, and the one after, in the order of the queue.
 
     One that is marked by now keeps its place, so that what comes after it is the same as before.
     """
-    row, reader = found.submission, found.seat.user.user_id
+    row, reader = found.submission, found.member.user.user_id
     turn = turn_of(row, reader)
     waiting = pages.campus.marks.waiting(row.course_id, reader)
     before = [each.submission_id for each in waiting if turn_of(each, reader) < turn]
@@ -236,9 +236,9 @@ def _neighbours(pages: CampusPages, found: SubmissionSeat) -> tuple[str | None, 
 
 
 def _page(
-    pages: CampusPages, request: Request, found: SubmissionSeat, form: Form | None = None, status: int = 200
+    pages: CampusPages, request: Request, found: MemberSubmission, form: Form | None = None, status: int = 200
 ) -> Response:
-    campus, assignment, actor = pages.campus, found.assignment, found.seat.actor
+    campus, assignment, actor = pages.campus, found.assignment, found.member.actor
     row = campus.repository.submission(found.submission.submission_id)
     now = campus.repository.now()
     shown = for_staff(assignment, row, now, campus.pseudonyms)
@@ -253,8 +253,8 @@ def _page(
         request,
         "mark",
         title=shown.team_name or shown.student_name,
-        crumbs=assignment_crumbs(AssignmentSeat(found.seat, assignment)),
-        seat=found.seat,
+        crumbs=assignment_crumbs(MemberAssignment(found.member, assignment)),
+        member=found.member,
         assignment=assignment,
         submission=shown,
         documents=documents_of(campus, found, shown, campus.comments.of(row.submission_id)),
@@ -270,7 +270,7 @@ def _page(
         form=form or _form_of(filled, campus.marks.version_for(assignment, row, actor)),
         files=[
             each
-            for each in campus.listing.page(found.seat.user, Wanted(), 20).items
+            for each in campus.listing.page(found.member.user, Wanted(), 20).items
             if each.status == "active"
         ],
         saved=campus.comments.saved(assignment.course_id),
@@ -285,7 +285,7 @@ def _page(
         now=now,
         at=mark_path(row.submission_id),
         assignment_path=assignment_path(assignment.assignment_id),
-        zone=found.seat.user.time_zone,
+        zone=found.member.user.time_zone,
         status=status,
     )
 
@@ -312,7 +312,7 @@ def _add_comments(router: APIRouter, pages: CampusPages) -> None:
         text = form.get("text").strip() or form.get("saved").strip()
         try:
             place = Place(whole(form, "line"), whole(form, "page"), _share(form, "x"), _share(form, "y"))
-            comments.add(row, form.get("partId"), place, text, found.seat.actor)
+            comments.add(row, form.get("partId"), place, text, found.member.actor)
             if form.is_ticked("keep"):
                 comments.save(row.course_id, text)
         except CallerError as mistake:
@@ -323,15 +323,17 @@ def _add_comments(router: APIRouter, pages: CampusPages) -> None:
     def remove(found: StaffSubmission, comment_id: str) -> Response:
         to = mark_path(found.submission.submission_id)
         try:
-            comments.remove(found.submission.submission_id, comment_id, found.seat.actor)
+            comments.remove(found.submission.submission_id, comment_id, found.member.actor)
         except CallerError as mistake:
             return pages.console.go(to, mistake.message, "bad")
         return pages.console.go(to, "Comment removed.", "note")
 
     @router.post("/courses/{course_id}/saved-comments/{saved_comment_id}/remove")
-    def forget(seat: StaffSeat, saved_comment_id: str) -> Response:
-        comments.forget(seat.course.course_id, saved_comment_id)
-        return pages.console.go(f"{HOME}/courses/{seat.course.course_id}/rubrics", "Comment removed.", "note")
+    def forget(member: StaffMember, saved_comment_id: str) -> Response:
+        comments.forget(member.course.course_id, saved_comment_id)
+        return pages.console.go(
+            f"{HOME}/courses/{member.course.course_id}/rubrics", "Comment removed.", "note"
+        )
 
 
 def whole(form: Form, name: str) -> int | None:

@@ -49,13 +49,11 @@ def profile_router(pages: CampusPages) -> APIRouter:
     def save(request: Request, user: Me, form: Annotated[Form, Depends(posted)]) -> Response:
         try:
             wanted = {
-                name: text
-                for name, text in form.values.items()
-                if name in ("name", "department", "universityId", "timeZone")
+                name: text for name, text in form.values.items() if name in ("name", "department", "timeZone")
             }
             change = read(Form(wanted), ProfileChange)
             refuse_unknown_zone(change.time_zone)
-            users.change_profile(user, {"department": None, "university_id": None, **change.changes()})
+            users.change_profile(user, {"department": None, **change.changes()})
         except FormWrong as wrong:
             return page(request, user, wrong.form, 422)
         except CallerError as mistake:

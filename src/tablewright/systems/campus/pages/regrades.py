@@ -6,9 +6,9 @@ from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.pages.forms import Asked, Form, Posted
-from tablewright.systems.campus.access import OpenSubmission, StaffSeat
+from tablewright.systems.campus.access import OpenSubmission, StaffMember
 from tablewright.systems.campus.api.regrades import shown, thread_of
-from tablewright.systems.campus.courses.seats import AssignmentSeat, SubmissionSeat
+from tablewright.systems.campus.courses.course_members import MemberAssignment, MemberSubmission
 from tablewright.systems.campus.grade_model import Regrade, RegradeStatus
 from tablewright.systems.campus.grading.regrades import open_until
 from tablewright.systems.campus.pages.assignments import assignment_crumbs
@@ -27,15 +27,15 @@ def regrades_router(pages: CampusPages) -> APIRouter:
     router, campus = pages.router(), pages.campus
 
     @router.get("/courses/{course_id}/regrades")
-    def queue(request: Request, seat: StaffSeat, form: Asked) -> Response:
+    def queue(request: Request, member: StaffMember, form: Asked) -> Response:
         status: RegradeStatus = next((each for each in STATUSES if each == form.get("status")), "open")
         after = form.get("after") or None
-        found = campus.regrades.queue(seat.course.course_id, status, seat.user.user_id, 50, after)
-        titles = {each.assignment_id: each.title for each in campus.assignments.of(seat)}
+        found = campus.regrades.queue(member.course.course_id, status, member.user.user_id, 50, after)
+        titles = {each.assignment_id: each.title for each in campus.assignments.of(member)}
         return pages.page(
-            request, "regrades", title="Regrade requests", crumbs=course_crumbs(seat.course),
-            tabs=course_tabs(seat, "Marking"), course=seat.course, rows=found.items, next=found.next, chosen=status,
-            statuses=STATUSES, titles=titles, tones=TONES, zone=seat.user.time_zone,
+            request, "regrades", title="Regrade requests", crumbs=course_crumbs(member.course),
+            tabs=course_tabs(member, "Marking"), course=member.course, rows=found.items, next=found.next, chosen=status,
+            statuses=STATUSES, titles=titles, tones=TONES, zone=member.user.time_zone,
         )  # fmt: skip
 
     @router.get("/regrades/{submission_id}/{regrade_id}")
@@ -47,7 +47,7 @@ def regrades_router(pages: CampusPages) -> APIRouter:
         regrade = thread_of(campus, found, regrade_id)
         try:
             campus.regrades.reply(
-                found.assignment, found.submission, regrade, form.get("text"), found.seat.actor
+                found.assignment, found.submission, regrade, form.get("text"), found.member.actor
             )
         except CallerError as mistake:
             return _page(pages, request, found, regrade, form.refused(problem_for(mistake)), mistake.status)
@@ -57,7 +57,7 @@ def regrades_router(pages: CampusPages) -> APIRouter:
     def close(found: OpenSubmission, regrade_id: str) -> Response:
         regrade = thread_of(campus, found, regrade_id)
         try:
-            campus.regrades.close(regrade, found.seat.actor)
+            campus.regrades.close(regrade, found.member.actor)
         except CallerError as mistake:
             return pages.console.go(regrade_path(regrade), mistake.message, "bad")
         return pages.console.go(regrade_path(regrade), "The request is closed.", "note")
@@ -68,7 +68,7 @@ def regrades_router(pages: CampusPages) -> APIRouter:
 def _page(
     pages: CampusPages,
     request: Request,
-    found: SubmissionSeat,
+    found: MemberSubmission,
     regrade: Regrade,
     form: Form | None = None,
     status: int = 200,
@@ -80,15 +80,15 @@ def _page(
         "regrade",
         title="Regrade request",
         assignment=found.assignment,
-        crumbs=assignment_crumbs(AssignmentSeat(found.seat, found.assignment)),
-        seat=found.seat,
+        crumbs=assignment_crumbs(MemberAssignment(found.member, found.assignment)),
+        member=found.member,
         submission=found.submission,
         regrade=shown(found, regrade),
         may_write=regrade.status != "closed"
-        and (found.seat.is_staff or (until is not None and now <= until)),
+        and (found.member.is_staff or (until is not None and now <= until)),
         form=form or Form(),
         at=regrade_path(regrade),
         tones=TONES,
-        zone=found.seat.user.time_zone,
+        zone=found.member.user.time_zone,
         status=status,
     )

@@ -3,7 +3,9 @@
 Elsewhere: one submission (marks.py).
 """
 
+import io
 from datetime import datetime
+from typing import IO
 
 from fastapi import APIRouter, Request, Response
 
@@ -16,7 +18,7 @@ from tablewright.systems.campus.access import (
     StaffSubmission,
 )
 from tablewright.systems.campus.api.worksheets import uploaded, worksheet_csv, worksheet_zip
-from tablewright.systems.campus.courses.seats import AssignmentSeat
+from tablewright.systems.campus.courses.course_members import MemberAssignment
 from tablewright.systems.campus.errors import TooLarge
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grading.disclosure import for_staff
@@ -51,7 +53,7 @@ def grading_path(assignment_id: str) -> str:
 def _page(
     pages: CampusPages,
     request: Request,
-    found: AssignmentSeat,
+    found: MemberAssignment,
     form: Form | None = None,
     lines: list[Line] | None = None,
     status: int = 200,
@@ -62,14 +64,14 @@ def _page(
     ]
     staff = campus.allocation.staff(assignment.course_id)
     rubric = campus.rubrics.of_assignment(assignment)
-    mine = campus.listing.page(found.seat.user, Wanted(), 50).items
+    mine = campus.listing.page(found.member.user, Wanted(), 50).items
     return pages.page(
         request,
         "assignment_grading",
         title=f"Marking: {assignment.title}",
         crumbs=assignment_crumbs(found),
-        seat=found.seat,
-        course=found.seat.course,
+        member=found.member,
+        course=found.member.course,
         assignment=assignment,
         rows=sorted(rows, key=lambda row: (row.team_name or row.student_name, row.submission_id)),
         marked=sum(1 for row in rows if row.status != "submitted"),
@@ -90,7 +92,7 @@ def _page(
         at=grading_path(assignment.assignment_id),
         tones=STATE_TONES,
         plain=plain,
-        zone=found.seat.course.time_zone,
+        zone=found.member.course.time_zone,
         status=status,
     )
 
@@ -104,7 +106,7 @@ def _add_page(router: APIRouter, pages: CampusPages) -> None:
     def choose_rubric(request: Request, found: StaffAssignment, form: Posted) -> Response:
         to = grading_path(found.assignment.assignment_id)
         try:
-            pages.campus.rubrics.use(found.assignment, form.get("rubricId") or None, found.seat.actor)
+            pages.campus.rubrics.use(found.assignment, form.get("rubricId") or None, found.member.actor)
         except CallerError as mistake:
             return pages.console.go(to, mistake.message, "bad")
         return pages.console.go(to, "Rubric chosen." if form.get("rubricId") else "No rubric any more.")
@@ -119,8 +121,8 @@ def _add_release(router: APIRouter, pages: CampusPages) -> None:
     @router.post("/assignments/{assignment_id}/grading/release")
     def release_grades(request: Request, found: InstructorAssignment, form: Posted) -> Response:
         try:
-            at = moment_of(form.get("releaseAt"), found.seat.course.time_zone)
-            saved = release.release(found.assignment, found.seat.actor, at)
+            at = moment_of(form.get("releaseAt"), found.member.course.time_zone)
+            saved = release.release(found.assignment, found.member.actor, at)
         except ValueError:
             wrong = form.wrong("releaseAt", "Enter a date and a time.")
             return _page(pages, request, found, wrong, status=422)
@@ -134,7 +136,7 @@ def _add_release(router: APIRouter, pages: CampusPages) -> None:
     def hold(found: InstructorAssignment) -> Response:
         to = grading_path(found.assignment.assignment_id)
         try:
-            release.hold(found.assignment, found.seat.actor)
+            release.hold(found.assignment, found.member.actor)
         except CallerError as mistake:
             return pages.console.go(to, mistake.message, "bad")
         return pages.console.go(to, "The release is withdrawn.", "note")
@@ -155,7 +157,7 @@ def _add_allocation(router: APIRouter, pages: CampusPages) -> None:
 
     @router.post("/assignments/{assignment_id}/grading/allocate")
     def allocate(request: Request, found: InstructorAssignment, form: Posted) -> Response:
-        actor = found.seat.actor
+        actor = found.member.actor
         try:
             if form.get("method") == "section":
                 sections = {
@@ -177,7 +179,7 @@ def _add_allocation(router: APIRouter, pages: CampusPages) -> None:
         to = f"{grading_path(found.assignment.assignment_id)}#submissions"
         first, second = (form.get(name) or None for name in ("graderId", "secondGraderId"))
         try:
-            allocation.by_hand(found.assignment, found.submission, first, second, found.seat.actor)
+            allocation.by_hand(found.assignment, found.submission, first, second, found.member.actor)
         except CallerError as mistake:
             return pages.console.go(to, mistake.message, "bad")
         return pages.console.go(to, "Grader saved.")
@@ -192,7 +194,7 @@ def _add_hand_grades(router: APIRouter, pages: CampusPages) -> None:
     @router.post("/assignments/{assignment_id}/grading/by-hand")
     def begin(found: StaffAssignment, form: Posted) -> Response:
         try:
-            row = hand_grades.begin(found.seat, found.assignment, form.get("studentId"))
+            row = hand_grades.begin(found.member, found.assignment, form.get("studentId"))
         except CallerError as mistake:
             return pages.console.go(grading_path(found.assignment.assignment_id), mistake.message, "bad")
         return pages.console.go(mark_path(row.submission_id))
@@ -200,7 +202,7 @@ def _add_hand_grades(router: APIRouter, pages: CampusPages) -> None:
     @router.post("/submissions/{submission_id}/remove-grade")
     def remove(found: StaffSubmission) -> Response:
         try:
-            hand_grades.remove(found.seat, found.assignment, found.submission)
+            hand_grades.remove(found.member, found.assignment, found.submission)
         except CallerError as mistake:
             return pages.console.go(mark_path(found.submission.submission_id), mistake.message, "bad")
         return pages.console.go(grading_path(found.assignment.assignment_id), "Removed.", "note")
@@ -229,11 +231,15 @@ def _add_worksheets(router: APIRouter, pages: CampusPages) -> None:
                 if len(content) > MOST_SENT:
                     words = "This file is larger than 16 MB. Upload it to My files, and choose it there."
                     raise TooLarge("FILE_TOO_LARGE", words, "worksheet")
+                source: IO[bytes] = io.BytesIO(content)
             elif form.get("fileId"):
-                field, content = "fileId", uploaded(campus, found, form.get("fileId"))
+                field, source = "fileId", uploaded(campus, found, form.get("fileId"))
             else:
-                field, content = "sheet" if form.get("sheet").strip() else field, form.get("sheet").encode()
-            if not content.strip():
+                field = "sheet" if form.get("sheet").strip() else field
+                source = io.BytesIO(form.get("sheet").strip().encode())
+            is_empty = not source.read(64).strip()
+            source.seek(0)
+            if is_empty:
                 words = (
                     "This file is empty."
                     if form.files
@@ -242,7 +248,7 @@ def _add_worksheets(router: APIRouter, pages: CampusPages) -> None:
                 return _page(pages, request, found, form.wrong(field, words), status=422)
             publish = form.is_ticked("publish")
             lines = campus.worksheets.take(
-                found.assignment, content, found.seat.user, found.seat.actor, publish=publish
+                found.assignment, source, found.member.user, found.member.actor, publish=publish
             )
         except CallerError as mistake:
             return _page(pages, request, found, form.wrong(field, mistake.message), status=mistake.status)

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, FormWrong, Posted
-from tablewright.systems.campus.access import InstructorSeat, StaffSeat
-from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.access import InstructorMember, StaffMember
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.grade_model import Criterion, Level, Rubric
 from tablewright.systems.campus.grading.totals import rubric_points
 from tablewright.systems.campus.pages.courses import course_crumbs, course_path, course_tabs
@@ -30,48 +30,49 @@ def rubrics_router(pages: CampusPages) -> APIRouter:
     router, campus = pages.router(), pages.campus
 
     @router.get("/courses/{course_id}/rubrics")
-    def rubrics(request: Request, seat: StaffSeat) -> Response:
-        course_id = seat.course.course_id
+    def rubrics(request: Request, member: StaffMember) -> Response:
+        course_id = member.course.course_id
         return pages.page(
-            request, "rubrics", title="Rubrics", crumbs=course_crumbs(seat.course), tabs=course_tabs(seat, "Marking"),
-            course=seat.course, rubrics=campus.rubrics.of_course(course_id), points=rubric_points, plain=plain,
-            seat=seat, saved=campus.comments.saved(course_id),
+            request, "rubrics", title="Rubrics", crumbs=course_crumbs(member.course), tabs=course_tabs(member,
+            "Marking"),
+            course=member.course, rubrics=campus.rubrics.of_course(course_id), points=rubric_points, plain=plain,
+            member=member, saved=campus.comments.saved(course_id),
         )  # fmt: skip
 
     @router.get("/courses/{course_id}/rubrics/new")
-    def new(request: Request, seat: StaffSeat) -> Response:
-        return _form_page(pages, request, seat, Form())
+    def new(request: Request, member: StaffMember) -> Response:
+        return _form_page(pages, request, member, Form())
 
     @router.post("/courses/{course_id}/rubrics/new")
-    def create(request: Request, seat: StaffSeat, form: Posted) -> Response:
+    def create(request: Request, member: StaffMember, form: Posted) -> Response:
         try:
             campus.rubrics.create(
-                seat.course.course_id, form.get("title"), criteria_of(form, None), seat.actor
+                member.course.course_id, form.get("title"), criteria_of(form, None), member.actor
             )
         except FormWrong as wrong:
-            return _form_page(pages, request, seat, wrong.form, status=422)
+            return _form_page(pages, request, member, wrong.form, status=422)
         except CallerError as mistake:
-            return _form_page(pages, request, seat, _refused(form, mistake), status=mistake.status)
-        return pages.console.go(rubrics_path(seat.course.course_id), "Rubric created.")
+            return _form_page(pages, request, member, _refused(form, mistake), status=mistake.status)
+        return pages.console.go(rubrics_path(member.course.course_id), "Rubric created.")
 
     @router.get("/courses/{course_id}/rubrics/{rubric_id}")
-    def edit(request: Request, seat: InstructorSeat, rubric_id: str) -> Response:
-        rubric = campus.rubrics.get(seat.course.course_id, rubric_id)
-        return _form_page(pages, request, seat, _form_of(rubric), rubric)
+    def edit(request: Request, member: InstructorMember, rubric_id: str) -> Response:
+        rubric = campus.rubrics.get(member.course.course_id, rubric_id)
+        return _form_page(pages, request, member, _form_of(rubric), rubric)
 
     @router.post("/courses/{course_id}/rubrics/{rubric_id}")
-    def change(request: Request, seat: InstructorSeat, rubric_id: str, form: Posted) -> Response:
-        rubric = campus.rubrics.get(seat.course.course_id, rubric_id)
+    def change(request: Request, member: InstructorMember, rubric_id: str, form: Posted) -> Response:
+        rubric = campus.rubrics.get(member.course.course_id, rubric_id)
         version = whole(form, "version") or 0
         try:
             criteria = criteria_of(form, rubric)
-            campus.rubrics.change(rubric, form.get("title"), criteria, seat.actor, version)
+            campus.rubrics.change(rubric, form.get("title"), criteria, member.actor, version)
         except FormWrong as wrong:
-            return _form_page(pages, request, seat, wrong.form, rubric, 422)
+            return _form_page(pages, request, member, wrong.form, rubric, 422)
         except CallerError as mistake:
-            return _form_page(pages, request, seat, _refused(form, mistake), rubric, mistake.status)
+            return _form_page(pages, request, member, _refused(form, mistake), rubric, mistake.status)
         return pages.console.go(
-            rubrics_path(seat.course.course_id), "Rubric saved. Totals follow in a moment."
+            rubrics_path(member.course.course_id), "Rubric saved. Totals follow in a moment."
         )
 
     return router
@@ -80,18 +81,18 @@ def rubrics_router(pages: CampusPages) -> APIRouter:
 def _form_page(
     pages: CampusPages,
     request: Request,
-    seat: Seat,
+    member: CourseMember,
     form: Form,
     rubric: Rubric | None = None,
     status: int = 200,
 ) -> Response:
-    base = rubrics_path(seat.course.course_id)
+    base = rubrics_path(member.course.course_id)
     shown = max(max(_numbers(form)) + 1, _BLANKS)
     return pages.page(
         request,
         "rubric_form",
         title=rubric.title if rubric is not None else "New rubric",
-        crumbs=course_crumbs(seat.course),
+        crumbs=course_crumbs(member.course),
         rubric=rubric,
         form=form,
         shown=shown,

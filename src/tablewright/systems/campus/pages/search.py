@@ -10,7 +10,7 @@ from tablewright.edge import Principal
 from tablewright.edge.errors import CallerError
 from tablewright.pages.area import Hit
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.model import User
 from tablewright.systems.campus.pages.page import HOME
@@ -32,7 +32,7 @@ def _courses(campus: Campus, user: User, text: str) -> Iterator[Hit]:
 
 def _assignments(campus: Campus, user: User, text: str) -> Iterator[Hit]:
     for course, mine in campus.courses.of(user):
-        for assignment in campus.assignments.of(Seat(user, course, mine.role, mine)):
+        for assignment in campus.assignments.of(CourseMember(user, course, mine.role, mine)):
             if text in assignment.title.casefold():
                 where = f"{HOME}/assignments/{assignment.assignment_id}"
                 yield Hit(assignment.title, where, f"Assignment, {course.name}")

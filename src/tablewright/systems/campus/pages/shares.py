@@ -17,6 +17,7 @@ from tablewright.pages.forms import Form, FormWrong, Posted, read
 from tablewright.pages.layout import Crumb
 from tablewright.systems.campus import rules
 from tablewright.systems.campus.access import Me
+from tablewright.systems.campus.files.readers import of_user
 from tablewright.systems.campus.model import File, Folder, Permission, Share, ShareTarget, User, Value
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 from tablewright.systems.campus.pages.preview_cards import card_of
@@ -242,7 +243,7 @@ def _file_page(pages: CampusPages, request: Request, user: User, share: Share, f
         file=file,
         share=used or share,
         owner=campus.users.by_id(file.user_id),
-        card=card_of(campus, file),
+        card=card_of(campus, file, of_user(user.user_id)),
     )
 
 

@@ -16,9 +16,9 @@ from tablewright.systems.campus.access import (
 )
 from tablewright.systems.campus.api.submissions import receipt_of, seen
 from tablewright.systems.campus.course_model import Draft
+from tablewright.systems.campus.courses.course_members import MemberAssignment
 from tablewright.systems.campus.courses.eligibility import eligibility_of
 from tablewright.systems.campus.courses.parts import MOST_PARTS, NewPart
-from tablewright.systems.campus.courses.seats import AssignmentSeat
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.model import File, User
 from tablewright.systems.campus.pages.assignments import assignment_crumbs, assignment_path
@@ -44,13 +44,13 @@ def receipt_path(submission_id: str) -> str:
 
 
 def _page(
-    pages: CampusPages, request: Request, found: AssignmentSeat, form: Form | None = None, status: int = 200
+    pages: CampusPages, request: Request, found: MemberAssignment, form: Form | None = None, status: int = 200
 ) -> Response:
-    campus, seat, given = pages.campus, found.seat, found.assignment
-    eligibility = eligibility_of(campus.owners, seat, given)
+    campus, member, given = pages.campus, found.member, found.assignment
+    eligibility = eligibility_of(campus.owners, member, given)
     draft: Draft | None = None
     if eligibility is not None and eligibility.owner_id is not None:
-        draft = campus.drafts.mine(seat, given)
+        draft = campus.drafts.mine(member, given)
     members = (
         campus.teams.members(eligibility.team)
         if eligibility is not None and eligibility.team is not None
@@ -61,15 +61,15 @@ def _page(
         "submit",
         title="Submit",
         crumbs=assignment_crumbs(found),
-        seat=seat,
-        user=seat.user,
+        member=member,
+        user=member.user,
         assignment=eligibility.shown(given) if eligibility is not None else given,
         eligibility=eligibility,
         late=late_words(eligibility) if eligibility is not None else "",
         draft=draft,
         names={each.user_id: each.name for each in members},
         team=eligibility.team if eligibility is not None else None,
-        files=_files(pages, seat.user),
+        files=_files(pages, member.user),
         most=MOST_PARTS,
         key=campus.repository.new_uuid(),
         form=form or Form({"comments": (draft.comments or "") if draft is not None else ""}),
@@ -86,7 +86,7 @@ def _add_submit(router: APIRouter, pages: CampusPages) -> None:
     def submit(request: Request, found: OpenAssignment, form: Posted) -> Response:
         try:
             made = pages.campus.submissions.submit(
-                found.seat,
+                found.member,
                 found.assignment,
                 draft=_number(form.get("version")),
                 more=_new_parts(form),
@@ -105,19 +105,19 @@ def _add_submit(router: APIRouter, pages: CampusPages) -> None:
 def _add_submit_for(router: APIRouter, pages: CampusPages) -> None:
     campus = pages.campus
 
-    def page(request: Request, found: AssignmentSeat, form: Form, status: int = 200) -> Response:
-        seat, given = found.seat, found.assignment
-        students = campus.courses.members(seat.course.course_id, "student")
+    def page(request: Request, found: MemberAssignment, form: Form, status: int = 200) -> Response:
+        member, given = found.member, found.assignment
+        students = campus.courses.members(member.course.course_id, "student")
         return pages.page(
             request,
             "submit_for",
             title="Submit for a student",
             crumbs=assignment_crumbs(found),
-            seat=seat,
-            user=seat.user,
+            member=member,
+            user=member.user,
             assignment=given,
             students=[(each.user_id, each.name) for each in students],
-            files=_files(pages, seat.user),
+            files=_files(pages, member.user),
             key=campus.repository.new_uuid(),
             form=form,
             status=status,
@@ -131,11 +131,13 @@ def _add_submit_for(router: APIRouter, pages: CampusPages) -> None:
     def submit(request: Request, found: StaffAssignment, form: Posted) -> Response:
         try:
             made = campus.submissions.submit(
-                found.seat,
+                found.member,
                 found.assignment,
                 parts=_new_parts(form),
                 key=form.get("key") or None,
-                attempt=campus.submissions.next_attempt(found.seat, found.assignment, form.get("onBehalfOf")),
+                attempt=campus.submissions.next_attempt(
+                    found.member, found.assignment, form.get("onBehalfOf")
+                ),
                 on_behalf_of=form.get("onBehalfOf") or None,
                 comments=form.get("comments").strip() or None,
             )
@@ -188,12 +190,12 @@ def _add_parts(router: APIRouter, pages: CampusPages) -> None:
         version = _number(form.get("version"))
         try:
             for part in new:
-                version = drafts.add(found.seat, found.assignment, part, version).version
+                version = drafts.add(found.member, found.assignment, part, version).version
             comments = form.get("comments").strip()
             if "comments" in form.values and comments != (
-                drafts.mine(found.seat, found.assignment).comments or ""
+                drafts.mine(found.member, found.assignment).comments or ""
             ):
-                drafts.comment(found.seat, found.assignment, comments, version)
+                drafts.comment(found.member, found.assignment, comments, version)
         except CallerError as mistake:
             return _page(pages, request, found, _refused(form, mistake), mistake.status)
         if keep:
@@ -203,7 +205,7 @@ def _add_parts(router: APIRouter, pages: CampusPages) -> None:
     @router.post("/assignments/{assignment_id}/submit/parts/{part_id}/remove")
     def remove(request: Request, found: OpenAssignment, part_id: str, form: Posted) -> Response:
         try:
-            drafts.remove(found.seat, found.assignment, part_id, _number(form.get("version")))
+            drafts.remove(found.member, found.assignment, part_id, _number(form.get("version")))
         except CallerError as mistake:
             return _page(pages, request, found, _refused(form, mistake), mistake.status)
         return pages.console.go(f"{submit_path(found.assignment.assignment_id)}#parts", "Removed.", "note")
@@ -215,33 +217,33 @@ def _add_receipt(router: APIRouter, pages: CampusPages) -> None:
     @router.get("/submissions/{submission_id}/receipt")
     def receipt(request: Request, found: OpenSubmission, form: Asked) -> Response:
         """The receipt; for staff, with a code in the address, whether it is a receipt of this submission."""
-        seat, given, asked = found.seat, found.assignment, form.get("code").strip()
-        eligibility = eligibility_of(campus.owners, seat, given)
-        shown = seen(campus, seat, given, found.submission)
+        member, given, asked = found.member, found.assignment, form.get("code").strip()
+        eligibility = eligibility_of(campus.owners, member, given)
+        shown = seen(campus, member, given, found.submission)
         is_last = eligibility is not None and eligibility.attempts == shown.submission_number
         return pages.page(
             request,
             "receipt",
             title=f"Attempt {shown.submission_number}",
-            crumbs=assignment_crumbs(AssignmentSeat(seat, given)),
-            seat=seat,
-            user=seat.user,
+            crumbs=assignment_crumbs(MemberAssignment(member, given)),
+            member=member,
+            user=member.user,
             assignment=given,
             submission=shown,
-            receipt=receipt_of(campus, seat, given, found.submission),
+            receipt=receipt_of(campus, member, given, found.submission),
             asked=asked,
-            checked=campus.receipts.check(found.submission, asked) if asked and seat.is_staff else None,
+            checked=campus.receipts.check(found.submission, asked) if asked and member.is_staff else None,
             at=receipt_path(shown.submission_id),
             can_withdraw=eligibility is not None and is_last and not eligibility.lateness.is_late
             and found.submission.status == "submitted",
-            can_set_back=seat.is_staff and found.submission.status == "submitted",
+            can_set_back=member.is_staff and found.submission.status == "submitted",
             eligibility=eligibility,
         )  # fmt: skip
 
     @router.post("/submissions/{submission_id}/withdraw")
     def withdraw(found: OpenSubmission) -> Response:
         try:
-            campus.withdrawals.withdraw(found.seat, found.assignment, found.submission)
+            campus.withdrawals.withdraw(found.member, found.assignment, found.submission)
         except CallerError as mistake:
             return pages.console.go(receipt_path(found.submission.submission_id), mistake.message, "bad")
         said = "Withdrawn. Its parts are here again; submit them before the deadline."
@@ -250,7 +252,7 @@ def _add_receipt(router: APIRouter, pages: CampusPages) -> None:
     @router.post("/submissions/{submission_id}/set-back")
     def set_back(found: StaffSubmission) -> Response:
         try:
-            campus.withdrawals.set_back(found.seat, found.submission)
+            campus.withdrawals.set_back(found.member, found.submission)
         except CallerError as mistake:
             return pages.console.go(receipt_path(found.submission.submission_id), mistake.message, "bad")
         path = assignment_path(found.assignment.assignment_id)

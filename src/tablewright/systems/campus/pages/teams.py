@@ -5,8 +5,8 @@ from fastapi import APIRouter, Request, Response
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.pages.forms import Form, Posted
 from tablewright.pages.layout import Crumb
-from tablewright.systems.campus.access import CourseSeat, StaffSeat
-from tablewright.systems.campus.courses.seats import Seat
+from tablewright.systems.campus.access import AnyMember, StaffMember
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.teams import TeamRow
 from tablewright.systems.campus.pages.courses import course_crumbs, course_path, course_tabs
 from tablewright.systems.campus.pages.page import CampusPages
@@ -31,66 +31,67 @@ def _number(text: str) -> int | None:
 def _add_sets(router: APIRouter, pages: CampusPages) -> None:
     teams = pages.campus.teams
 
-    def page(request: Request, seat: Seat, form: Form, status: int = 200) -> Response:
-        course, me = seat.course, seat.user.user_id
+    def page(request: Request, member: CourseMember, form: Form, status: int = 200) -> Response:
+        course, me = member.course, member.user.user_id
         rows = [
             (each, teams.team_of(course.course_id, each.group_set_id, me))
             for each in teams.sets(course.course_id)
         ]
         return pages.page(
-            request, "teams", title="Teams", crumbs=course_crumbs(course), seat=seat, user=seat.user, course=course,
-            rows=rows, tabs=course_tabs(seat, "Teams"), form=form, status=status,
+            request, "teams", title="Teams", crumbs=course_crumbs(course), member=member, user=member.user,
+            course=course,
+            rows=rows, tabs=course_tabs(member, "Teams"), form=form, status=status,
         )  # fmt: skip
 
     @router.get("/courses/{course_id}/teams")
-    def sets(request: Request, seat: CourseSeat) -> Response:
-        return page(request, seat, Form())
+    def sets(request: Request, member: AnyMember) -> Response:
+        return page(request, member, Form())
 
     @router.post("/courses/{course_id}/teams")
-    def create(request: Request, seat: StaffSeat, form: Posted) -> Response:
+    def create(request: Request, member: StaffMember, form: Posted) -> Response:
         size = form.get("teamSize").strip()
         if size and _number(size) is None:
-            return page(request, seat, form.wrong("teamSize", "Enter a number of members."), 422)
+            return page(request, member, form.wrong("teamSize", "Enter a number of members."), 422)
         try:
             made = teams.create_set(
-                seat,
+                member,
                 form.get("name"),
                 self_enrolment=form.is_ticked("selfEnrolment"),
                 team_size=_number(size),
             )
         except CallerError as mistake:
-            return page(request, seat, form.refused(problem_for(mistake)), mistake.status)
+            return page(request, member, form.refused(problem_for(mistake)), mistake.status)
         return pages.console.go(
-            teams_path(seat.course.course_id, made.group_set_id), "Created. Add its teams next."
+            teams_path(member.course.course_id, made.group_set_id), "Created. Add its teams next."
         )
 
 
 def _page(
     pages: CampusPages,
     request: Request,
-    seat: Seat,
+    member: CourseMember,
     group_set_id: str,
     form: Form,
     status: int = 200,
     report: list[TeamRow] | None = None,
 ) -> Response:
-    campus, course = pages.campus, seat.course
+    campus, course = pages.campus, member.course
     group_set = campus.teams.group_set(course.course_id, group_set_id)
     people = {each.user_id: each.name for each in campus.courses.members(course.course_id)}
     teams = campus.teams.teams(group_set)
-    mine = next((team for team in teams if seat.user.user_id in team.member_ids), None)
+    mine = next((team for team in teams if member.user.user_id in team.member_ids), None)
     return pages.page(
         request,
         "group_set",
         title=group_set.name,
         crumbs=(*course_crumbs(course), Crumb("Teams", teams_path(course.course_id))),
-        seat=seat,
-        user=seat.user,
+        member=member,
+        user=member.user,
         course=course,
         group_set=group_set,
         teams=teams,
         people=people,
-        alone=campus.teams.without_team(group_set) if seat.is_staff else [],
+        alone=campus.teams.without_team(group_set) if member.is_staff else [],
         mine=mine,
         path=teams_path(course.course_id, group_set_id),
         form=form,
@@ -103,47 +104,47 @@ def _add_set(router: APIRouter, pages: CampusPages) -> None:
     teams = pages.campus.teams
 
     @router.get("/courses/{course_id}/teams/{group_set_id}")
-    def group_set(request: Request, seat: CourseSeat, group_set_id: str) -> Response:
-        return _page(pages, request, seat, group_set_id, Form())
+    def group_set(request: Request, member: AnyMember, group_set_id: str) -> Response:
+        return _page(pages, request, member, group_set_id, Form())
 
     @router.post("/courses/{course_id}/teams/{group_set_id}")
-    def change(request: Request, seat: StaffSeat, group_set_id: str, form: Posted) -> Response:
-        found = teams.group_set(seat.course.course_id, group_set_id)
+    def change(request: Request, member: StaffMember, group_set_id: str, form: Posted) -> Response:
+        found = teams.group_set(member.course.course_id, group_set_id)
         report, said = None, ""
         try:
             if form.get("do") == "random":
                 made = teams.at_random(
-                    seat, found, _number(form.get("teamSize")) or 0, by_section=form.is_ticked("bySection")
+                    member, found, _number(form.get("teamSize")) or 0, by_section=form.is_ticked("bySection")
                 )
                 said = f"{len(made)} teams made."
             elif form.get("do") == "load":
-                report = teams.load(seat, found, form.get("file").encode())
+                report = teams.load(member, found, form.get("file").encode())
             else:
-                said = f"{teams.create_team(seat, found, form.get('name')).name} is added."
+                said = f"{teams.create_team(member, found, form.get('name')).name} is added."
         except CallerError as mistake:
             wrong = form.refused(problem_for(mistake))
-            return _page(pages, request, seat, group_set_id, wrong, mistake.status)
+            return _page(pages, request, member, group_set_id, wrong, mistake.status)
         if report is not None:
-            return _page(pages, request, seat, group_set_id, form, report=report)
-        return pages.console.go(teams_path(seat.course.course_id, group_set_id), said)
+            return _page(pages, request, member, group_set_id, form, report=report)
+        return pages.console.go(teams_path(member.course.course_id, group_set_id), said)
 
 
 def _add_members(router: APIRouter, pages: CampusPages) -> None:
     teams = pages.campus.teams
 
     @router.post("/courses/{course_id}/teams/{group_set_id}/{team_id}")
-    def change(seat: CourseSeat, group_set_id: str, team_id: str, form: Posted) -> Response:
+    def change(member: AnyMember, group_set_id: str, team_id: str, form: Posted) -> Response:
         """Join or leave as a student; put a student in or take one out as staff."""
-        found = teams.group_set(seat.course.course_id, group_set_id)
+        found = teams.group_set(member.course.course_id, group_set_id)
         user_id, act = form.get("userId"), form.get("do")
-        path = teams_path(seat.course.course_id, group_set_id)
+        path = teams_path(member.course.course_id, group_set_id)
         try:
-            if not seat.is_staff:
-                (teams.leave if act == "leave" else teams.join)(seat, found, team_id)
+            if not member.is_staff:
+                (teams.leave if act == "leave" else teams.join)(member, found, team_id)
             elif act == "remove":
-                teams.take_out(seat, found, team_id, user_id)
+                teams.take_out(member, found, team_id, user_id)
             else:
-                teams.add(seat, found, team_id, user_id)
+                teams.add(member, found, team_id, user_id)
         except CallerError as mistake:
             return pages.console.go(path, mistake.message, "bad")
         return pages.console.go(path, "Saved.")

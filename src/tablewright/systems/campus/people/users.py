@@ -1,7 +1,8 @@
 """Users: who a login is, profile and quota, suspension.
 
 Must hold: one user for an address, whatever its case, by a guard in the same transaction (CC-D20); the role is that of
-the login, its copy in the row is refreshed (CC-D21); a suspended user is refused with the next request.
+the login, its copy in the row is refreshed (CC-D21); a suspended user is refused with the next request. A university id
+comes from the login, a roster or an admin, never from the user: imports of grades go by it.
 Elsewhere: what a user may do in a course (access.py), what is told to them (notifications.py).
 """
 
@@ -24,6 +25,9 @@ from tablewright.systems.campus.settings import Settings
 # How exact the time of the last sign-in is: a row is not rewritten with each request.
 LOGIN_NOTED = timedelta(hours=1)
 LARGEST_QUOTA = 1024**5
+LONGEST_UNIVERSITY_ID = 100
+# Claims of a login that have the university id, as identity providers name it.
+_UNIVERSITY_ID = ("university_id", "universityId", "custom:university_id")
 SUSPENDED = "This account is suspended. Contact your IT service desk."
 
 
@@ -67,8 +71,23 @@ class Users:
             files=sum(user.statistics.total_files for user in everyone),
             used=sum(user.storage_used for user in everyone),
             granted=sum(user.storage_quota for user in everyone),
-            over_80_percent=sum(user.storage_used * 5 > user.storage_quota * 4 for user in everyone),
+            over_80_percent=sum(
+                user.storage_used * 5 > user.storage_quota * 4
+                for user in everyone
+                if user.erased_at is None  # without a quota, and with what submissions hold
+            ),
             largest=largest,
+        )
+
+    def most_storage_used(self) -> float:
+        """The largest part of a quota that is used by anyone, in per cent, by a Scan. Not of people without a quota."""
+        return max(
+            (
+                user.storage_used * 100 / user.storage_quota
+                for user in self._repository.db.every(d.users)
+                if user.storage_quota
+            ),
+            default=0.0,
         )
 
     def admits(self, email: str) -> bool:
@@ -113,7 +132,8 @@ class Users:
         return user
 
     def _create(self, login: Principal) -> User:
-        user = self.new(login.subject, login.email or "", _name_of(login), role_of(login))
+        id = university_id_of(login)
+        user = self.new(login.subject, login.email or "", _name_of(login), role_of(login), university_id=id)
         with self._repository.translated("USER"):
             self._repository.db.write(
                 d.users.create(user),
@@ -131,6 +151,7 @@ class Users:
                 "login": login.subject,
                 "role": role_of(login),
                 "last_login_at": self._repository.now(),
+                "university_id": university_id_of(login) or known.university_id,
             }
         )
         write = d.users.change(known, after)
@@ -146,9 +167,10 @@ class Users:
     def _refreshed(self, user: User, login: Principal) -> User:
         now, role = self._repository.now(), role_of(login)
         is_noted = user.last_login_at is not None and now - user.last_login_at < LOGIN_NOTED
-        if user.role == role and is_noted:
+        id = university_id_of(login) or user.university_id
+        if user.role == role and user.university_id == id and is_noted:
             return user
-        update: dict[str, Any] = {"role": role, "last_login_at": now}
+        update: dict[str, Any] = {"role": role, "last_login_at": now, "university_id": id}
         if role != user.role and role == "instructor":
             update["storage_quota"] = max(user.storage_quota, self._settings.instructor_quota)
         after = user.model_copy(update=update)
@@ -156,6 +178,8 @@ class Users:
             self._repository.db.write(d.users.change(user, after))
         except Stale:  # another request of the same user did it
             return user.model_copy(update={"role": role})
+        if user.university_id != id:
+            self._to_enrolments(after)
         return after.model_copy(update={"version": user.version + 1})
 
     # --- changes ---
@@ -192,7 +216,7 @@ class Users:
         return user
 
     def change_profile(self, user: User, changes: Mapping[str, Any], expected: int | None = None) -> User:
-        """Change name, department, university id, time zone or preferences."""
+        """Change name, department, time zone or preferences."""
 
         def attempt() -> User:
             now = self._repository.user(user.user_id)
@@ -215,6 +239,21 @@ class Users:
         if not 0 <= quota <= LARGEST_QUOTA:
             raise Refused("INVALID_QUOTA", "The quota must be 0 bytes to 1 PiB.", "storageQuota")
         return self._administer(user_id, by, "quota changed", storage_quota=quota)
+
+    def set_university_id(self, user_id: str, id: str | None, by: User) -> User:
+        """Set the id that rosters and grades are matched by, also in the user's courses."""
+        clean = (id or "").strip() or None
+        if clean is not None and len(clean) > LONGEST_UNIVERSITY_ID:
+            words = f"A university id has at most {LONGEST_UNIVERSITY_ID} characters."
+            raise Refused("INVALID_UNIVERSITY_ID", words, "universityId")
+        user = self._administer(user_id, by, "university id changed", university_id=clean)
+        self._to_enrolments(user)
+        return user
+
+    def _to_enrolments(self, user: User) -> None:
+        for found in self._repository.courses_of(user.user_id):
+            row = d.enrolments.update(found.user_id, found.course_id).at(lambda it: it.university_id)
+            self._repository.try_write(row.set(user.university_id))
 
     def suspend(self, user_id: str, by: User, reason: str) -> User:
         if user_id == by.user_id:
@@ -244,6 +283,14 @@ def role_of(login: Principal) -> Role:
     if "admin" in login.roles:
         return "admin"
     return "instructor" if "instructor" in login.roles else "student"
+
+
+def university_id_of(login: Principal) -> str | None:
+    """The university id that the identity provider knows; None if it names none."""
+    found = (login.claims.get(name) for name in _UNIVERSITY_ID)
+    return next(
+        (one.strip()[:LONGEST_UNIVERSITY_ID] for one in found if isinstance(one, str) and one.strip()), None
+    )
 
 
 def _name_of(login: Principal) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 
 from tablewright.edge.errors import Forbidden
-from tablewright.mapping import Missing
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus import rules
 from tablewright.systems.campus.errors import Gone, Locked
@@ -19,6 +18,7 @@ from tablewright.systems.campus.model import File, FileVersion, Folder, ScanStat
 from tablewright.systems.campus.repository import Repository
 from tablewright.systems.campus.settings import Settings
 from tablewright.systems.campus.sharing import recipients
+from tablewright.systems.campus.sharing.access_counts import AccessCounts
 from tablewright.systems.campus.sharing.ended_rows import all_even_ended, even_ended
 
 MAX_DEPTH = 50  # more than a folder can have; ends the walk if rows are damaged
@@ -29,6 +29,7 @@ class FileAccess:
 
     def __init__(self, repository: Repository, settings: Settings) -> None:
         self._repository, self._settings = repository, settings
+        self.counts = AccessCounts(repository)
 
     def check(self, user: User, file: File, write: bool = False) -> Share | None:
         """The share that allows it, None for the owner; NOT_SHARED, READ_ONLY, SHARE_EXPIRED, SHARE_REVOKED.
@@ -56,13 +57,8 @@ class FileAccess:
         )
 
     def used(self, share: Share) -> None:
-        """Count an access through a share, without reading it (CC-22)."""
-        now = self._repository.now()
-        update = d.shares.update(share.file_id, share.shared_with_user_id).at(lambda s: s.access_count).add(1)
-        try:
-            self._repository.db.write(update.at(lambda s: s.last_accessed_at).set(now))
-        except Missing:  # it ended, or was claimed by its recipient, at this moment
-            return
+        """Count an access through a share (CC-22)."""
+        self.counts.add(share)
 
     def forget(self, target_id: str) -> None:
         """Remove the shares of something that was deleted for good."""

@@ -1,10 +1,11 @@
 """Public links: who has one opens a file or a folder without an account (CC-X28, CC-D34).
 
-A link reads and never writes; a drop (drops.py) is a link that only takes files. Must hold: a link is found by the
-digest of its token, so the table opens nothing; it ends at its end, which is never later than the campus allows; of any
-number of downloads at once no more than its limit happen, by a condition of the count; a link opens nothing that is
-quarantined, unscanned or in the trash, and nothing outside of its folder; all links can be switched off.
-Elsewhere: tokens and passwords (link_secrets.py).
+A link reads and never writes; a file request (file_requests.py) is a link of the kind `drop`: it only takes files.
+Must hold: a link is found by the digest of its token, so the table opens nothing; it ends at its end, which is never
+later than the campus allows; of any number of downloads at once no more than its limit happen, by a condition of the
+count; a link opens nothing that is quarantined, unscanned or in the trash, and nothing outside of its folder; all links
+can be switched off.
+Elsewhere: tokens and passwords (link_secrets.py), how many wrong ones (password_tries.py).
 """
 
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ from tablewright.systems.campus.sharing.link_secrets import (
     password_hash,
     token_digest,
 )
+from tablewright.systems.campus.sharing.password_tries import PasswordTries
 from tablewright.systems.campus.sharing.targets import Target
 
 MOST_DOWNLOADS = 1_000_000
@@ -73,6 +75,7 @@ class Links:
         self._repository, self._access, self._settings = repository, access, settings
         self._url = url.rstrip("/")
         self.secrets = LinkSecrets(secret)
+        self._tries = PasswordTries(repository, secret)
 
     # --- owners ---
 
@@ -103,7 +106,8 @@ class Links:
             created_at=self._repository.now(),
             max_file_size=terms.max_file_size or LARGEST_FILE,
         )
-        self._repository.write("LINK", d.links.create(link), self._entry(owner, "link made", link))
+        entry = self._entry(owner, "link made", link)
+        self._repository.write(target.kind.upper(), d.links.create(link), target.check(), entry)
         return link
 
     def _refuse(self, terms: LinkTerms, target: Target) -> None:
@@ -227,6 +231,14 @@ class Links:
             raise Forbidden("LINK_EXPIRED", "This link has ended. Ask its owner for another one.")
         return link
 
+    def check_password(self, link: Link, password: str | None, caller: str) -> None:
+        """As `refuse_password`; RATE_LIMIT after ten wrong ones of a caller in a minute."""
+        if link.password_hash is None or not password:
+            self.refuse_password(link, password)
+            return
+        with self._tries.counted(link.link_id, caller):
+            self.refuse_password(link, password)
+
     def refuse_password(self, link: Link, password: str | None) -> None:
         """PASSWORD_NEEDED or WRONG_PASSWORD unless this is the link's password, or it has none."""
         if link.password_hash is None:
@@ -254,7 +266,8 @@ class Links:
             if file_id != opened.item.file_id:
                 raise NotFound("file")
             return opened.item
-        file = self._file(opened.link.owner_id, file_id)
+        # By its id: while a folder is transferred, its files are of both owners.
+        file = self._file(self._repository.file(file_id).user_id, file_id)
         if all(
             each.folder_id != opened.item.folder_id
             for each in self._access.above(file.user_id, file.folder_id)

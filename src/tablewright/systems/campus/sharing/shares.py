@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tablewright.design import Query, Write
-from tablewright.edge.errors import Conflict, Refused
+from tablewright.edge.errors import Conflict, NotFound, Refused
 from tablewright.kit.tables import Actor
-from tablewright.mapping import AlreadyExists, Page
+from tablewright.mapping import AlreadyExists, Missing, Page
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import RaceLost
 from tablewright.systems.campus.model import Permission, Share, Task, User
@@ -102,8 +102,10 @@ class Shares:
             removed_at=terms.expires_at,
         )
         try:
-            db.write(d.shares.create(share), *self._follows(owner, target, to, share))
+            db.write(d.shares.create(share), target.check(), *self._follows(owner, target, to, share))
             return Outcome(share, True)
+        except Missing:
+            raise NotFound(target.kind) from None
         except AlreadyExists:
             before = db.one(d.shares.get(target.id, to.key), consistent=True)
         if before is None:
@@ -112,7 +114,7 @@ class Shares:
             return Outcome(before, False)
         after = share.model_copy(update={"share_id": before.share_id, "version": before.version})
         again = d.shares.move(before, after, by="owner")
-        if not self._repository.try_write(again, *self._follows(owner, target, to, after)):
+        if not self._repository.try_write(again, target.check(), *self._follows(owner, target, to, after)):
             raise RaceLost
         assert again.item is not None
         return Outcome(again.item, True)
@@ -227,11 +229,12 @@ class Shares:
         return self._repository.page(query, size, after, target.owner_id)
 
     def with_user(self, user: User) -> Query[Share]:
-        """What is shared with a user, the user's courses and teams, newest first; nothing that has ended."""
+        """What others share with a user, the user's courses and teams, newest first; nothing that has ended."""
         first, *others = (d.shares_with(recipient=one) for one in self.recipients_of(user))
         for other in others:
             first = first.beside(other)
-        return first.where(lambda share: share.status == "active")
+        own = user.user_id
+        return first.where(lambda share: (share.status == "active") & (share.owner_id != own))
 
 
 def _actor(user: User) -> Actor:

@@ -5,8 +5,11 @@ nothing quarantined.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
+from tablewright.design import Write
 from tablewright.edge.errors import Forbidden, NotFound
+from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Gone, Locked
 from tablewright.systems.campus.model import File, Folder, ShareTarget, User
 from tablewright.systems.campus.repository import Repository
@@ -26,6 +29,11 @@ class Target:
     def subject(self) -> str:
         """Where its audit entries are."""
         return f"{self.kind}:{self.id}"
+
+    def check(self) -> Write[Any]:
+        """Makes a transaction depend on this owner having it: a transfer may be at it."""
+        at = self.owner_id, self.id
+        return d.files.check(*at) if self.kind == "file" else d.folders.check(*at)
 
 
 def target_of(item: File | Folder) -> Target:

@@ -4,6 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Cursor, FromDay, Page, Since, ToDay, page_of
 from tablewright.systems.parental.access import SignedIn, VisibleChild
 from tablewright.systems.parental.api.bodies import enforcement as views
@@ -13,7 +14,7 @@ from tablewright.systems.parental.parental import Parental
 
 
 def enforcement(parental: Parental) -> APIRouter:
-    api = APIRouter(tags=["enforcement"])
+    api = Router(tags=["enforcement"])
 
     @api.get("/children/{phone}/status", response_model_exclude_none=True)
     def status_of_child(child: VisibleChild) -> list[views.StatusView]:
@@ -47,7 +48,7 @@ def enforcement(parental: Parental) -> APIRouter:
 
 
 def metrics(parental: Parental) -> APIRouter:
-    api = APIRouter(tags=["metrics"])
+    api = Router(tags=["metrics"])
 
     @api.get("/children/{phone}/metrics", response_model_exclude_none=True)
     def metrics_of_child(

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.downloads import attachment, download
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Cursor, IdempotencyKey, Page, VersionRead, based_on, marked, page_of
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental.access import OpenChild, OwnFamily, SignedIn, VisibleChild
@@ -18,7 +19,7 @@ from tablewright.systems.parental.parental import Parental
 
 
 def families(parental: Parental) -> APIRouter:
-    api = APIRouter(tags=["families"])
+    api = Router(tags=["families"])
     service, guardians = parental.families, parental.guardians
 
     def seen(family: Family, actor: Actor) -> views.FamilyView:
@@ -123,7 +124,7 @@ def families(parental: Parental) -> APIRouter:
 
 
 def children(parental: Parental, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(tags=["children"])
+    api = Router(tags=["children"])
     service = parental.families
     pace = Depends(limit_rate(buckets, "number-proofs", per_minute=30, burst=20))
 

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from tablewright.edge.errors import NotFound
 from tablewright.edge.etags import mark, unchanged
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Cursor, Page, Since, VersionRead, based_on, marked, page_of
 from tablewright.systems.parental.access import Network, Operator, SignedIn
 from tablewright.systems.parental.api.bodies import operators as views
@@ -32,7 +33,7 @@ from tablewright.systems.parental.parental import Parental
 
 
 def apps(parental: Parental) -> APIRouter:
-    api = APIRouter(tags=["apps"])
+    api = Router(tags=["apps"])
     registry = parental.registry
 
     @api.get("/apps", response_model_exclude_none=True)
@@ -80,7 +81,7 @@ def apps(parental: Parental) -> APIRouter:
 
 
 def failures(parental: Parental) -> APIRouter:
-    api = APIRouter(tags=["failures"])
+    api = Router(tags=["failures"])
 
     @api.get("/enforcement/failures", response_model_exclude_none=True)
     def list_failures(
@@ -109,7 +110,7 @@ def failures(parental: Parental) -> APIRouter:
 
 
 def devices(parental: Parental) -> APIRouter:
-    api = APIRouter(tags=["devices"])
+    api = Router(tags=["devices"])
     service = parental.devices
 
     @api.get("/devices", response_model_exclude_none=True)
@@ -172,7 +173,7 @@ def devices(parental: Parental) -> APIRouter:
 
 
 def network(parental: Parental) -> APIRouter:
-    api = APIRouter(tags=["network"])
+    api = Router(tags=["network"])
 
     @api.post("/sessions/events", response_model_exclude_none=True)
     def session_event(body: views.SessionEvent, actor: Network) -> dict[str, Any]:

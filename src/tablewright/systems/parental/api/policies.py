@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from tablewright.edge.errors import BadRequest
+from tablewright.edge.routes import Router
 from tablewright.kit.http import (
     Cursor,
     IdempotencyKey,
@@ -29,7 +30,7 @@ LONGEST_TIMELINE = timedelta(days=32)
 
 
 def policies(parental: Parental) -> APIRouter:
-    api = APIRouter(tags=["policies"])
+    api = Router(tags=["policies"])
     service = parental.policies
 
     @api.post("/children/{phone}/policies", status_code=201, response_model_exclude_none=True)
@@ -107,7 +108,7 @@ def policies(parental: Parental) -> APIRouter:
 
 
 def overrides(parental: Parental) -> APIRouter:
-    api = APIRouter(tags=["exceptions"])
+    api = Router(tags=["exceptions"])
     service = parental.overrides
 
     @api.post("/children/{phone}/overrides", status_code=201, response_model_exclude_none=True)
@@ -139,7 +140,7 @@ def overrides(parental: Parental) -> APIRouter:
 
 
 def effective(parental: Parental) -> APIRouter:
-    api = APIRouter(tags=["what is blocked"])
+    api = Router(tags=["what is blocked"])
     repository = parental.repository
 
     @api.get("/children/{phone}/effective", response_model_exclude_none=True)

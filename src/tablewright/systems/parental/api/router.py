@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from tablewright.edge import Problem, RateLimiter
 from tablewright.edge.errors import problem_for
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import Router, include
 from tablewright.systems.parental.access import PARENTAL
 from tablewright.systems.parental.api import enforcement, families, monitoring, operators, policies
 from tablewright.systems.parental.api.bodies.families import child_view
@@ -43,7 +44,7 @@ def router(parental: Parental, who: FindPrincipal, *, buckets: RateLimiter | Non
     """All routes of parental controls."""
     # `or` would not do: buckets that are empty count as false.
     buckets = RateLimiter() if buckets is None else buckets
-    api = APIRouter(prefix="/v1", dependencies=[PARENTAL.of(parental, who)])
+    api = Router(prefix="/v1", dependencies=[PARENTAL.of(parental, who)])
     for part in (
         families.families(parental),
         families.children(parental, buckets),
@@ -58,5 +59,5 @@ def router(parental: Parental, who: FindPrincipal, *, buckets: RateLimiter | Non
         operators.network(parental),
         monitoring.figures(parental),
     ):
-        api.include_router(part)
+        include(api, part)
     return api

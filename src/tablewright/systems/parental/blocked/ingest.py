@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from tablewright.design import Query
 from tablewright.edge.errors import BadRequest, Conflict, NotFound
+from tablewright.kit.cache import MemoryCache
 from tablewright.kit.tables import digest
 from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
@@ -23,7 +24,6 @@ from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.blocked import events as of
 from tablewright.systems.parental.blocked.counters import Counting, Row
 from tablewright.systems.parental.blocked.events import Batch, Chunk, Event
-from tablewright.systems.parental.cache import MemoryCache
 from tablewright.systems.parental.enforcement import address_stays
 from tablewright.systems.parental.model import (
     AddressStay,

@@ -10,6 +10,7 @@ write, rules.py what is done on firewalls, sessions.py who has which address, me
 who belongs together.
 """
 
+import tablewright.systems.parental.design.acceptances  # noqa: F401  # before it is built
 from tablewright.systems.parental.design.base import *  # noqa: F403
 from tablewright.systems.parental.design.base import PARENTAL
 from tablewright.systems.parental.design.families import *  # noqa: F403

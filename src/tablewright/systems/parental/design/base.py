@@ -5,8 +5,10 @@ document's figures (PC-38) are peaks.
 """
 
 from datetime import timedelta
+from decimal import Decimal
 
-from tablewright.design import Design, Environment, Provisioned
+from tablewright.design import Alarm, Design, Environment, Provisioned
+from tablewright.design.alarms import OWN
 
 HISTORY_KEPT = timedelta(days=90)
 METRICS_KEPT = timedelta(days=400)
@@ -39,6 +41,37 @@ PARENTAL.environment(
         tags={"Environment": "prod", **_TAGS},
     )
 )
+# PC-X18. The document names no thresholds but these: a window is opened within a minute (PC-42), a rule is compared
+# within 30 minutes (PC-43). The metrics are read every five minutes (enforcement/alarm_metrics.py).
+for _name, _metric, _over, _unit, _advice in (
+    ("EnforcementLate", "EnforcementDelay", 60, "seconds", "look for a device with a long queue"),
+    ("EnforcementFailing", "FailingRules", 5, "per cent of all rules", "see the page Failures"),
+    ("RulesUnverified", "UnverifiedRules", 0, "rules", "compare the device that is named on the page Rules"),
+    ("EnforcementQueueLong", "EnforcementQueueDepth", 500, "children", "see the page Queues"),
+    (
+        "ChangesBehind",
+        "StreamLag",
+        60,
+        "seconds",
+        "see whether the followers of changes run (Store and jobs)",
+    ),
+    ("DevicesFailing", "FailingDevices", 0, "devices", "see the page Firewalls for the error of the device"),
+):
+    PARENTAL.alarm(
+        Alarm(
+            _name,
+            _metric,
+            Decimal(_over),
+            10,
+            "Maximum",
+            _unit,
+            _advice,
+            periods=2,
+            missing="missing",
+            namespace=OWN,
+            requirement="PC-X18",
+        )
+    )
 # Made first: it guards who holds which number.
 families_table = PARENTAL.table(
     "ParentalFamilies",

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
+from tablewright.mapping import Consumer
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import jobs
 from tablewright.systems.parental.enforcement.dispatch import Parts
 from tablewright.systems.parental.enforcement.history import rule_of
 from tablewright.systems.parental.enforcement.meters import BOUNDS, Measured, Times
@@ -87,8 +87,8 @@ class Figures:
         return max(self.lag.values(), default=timedelta())
 
 
-def read(parental: Parts) -> Figures:
-    """As it is now."""
+def read(parental: Parts, consumers: Iterable[Consumer]) -> Figures:
+    """As it is now; `consumers` are the followers of the tables, for how far behind they are (jobs.consumers)."""
     repository = parental.repository
     measured = parental.devices.meters.measured()
     statuses: tuple[OpenStatus, ...] = ("failed", "pending")
@@ -105,7 +105,7 @@ def read(parental: Parts) -> Figures:
             )
             for status in statuses
         },
-        {consumer.table: consumer.lag() for consumer in jobs.consumers(parental)},
+        {consumer.table: consumer.lag() for consumer in consumers},
         len(wakes),
         now - min(wakes, default=now),
         measured,

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
+from tablewright.kit.cache import MemoryCache
 from tablewright.kit.tables import Actor, digest
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import field_rules
-from tablewright.systems.parental.cache import MemoryCache
 from tablewright.systems.parental.enforcement.address_reuse import is_alert
 from tablewright.systems.parental.enforcement.plan import NOT_NOW
 from tablewright.systems.parental.model import EVERYTHING, Action, Child, Family, Message, Metric, OpenStatus

@@ -2,7 +2,8 @@
 
 Each device has one caller at a time, a rate it can bear, and a breaker: after three failures in a row it is paused
 for half a minute, doubling to five, and then one caller tries whether it is healthy again. The breaker is kept with the
-device, so every process heeds it. Must hold: a device that was not asked raises NotAsked, so that it does not count as
+device, so every process heeds it. Where processes share the tables, gateways and simulated firewalls are driven by
+the one that was declared to. Must hold: a device that was not asked raises NotAsked, so that it does not count as
 an attempt. Elsewhere: what is asked of devices (enforcement/reconciler.py), who waits for which
 (enforcement/queue.py), the drivers themselves (firewall/).
 """
@@ -13,7 +14,7 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -25,7 +26,7 @@ from tablewright.mapping import Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.enforcement.meters import Answer, Meters
-from tablewright.systems.parental.errors import VersionConflict
+from tablewright.systems.parental.errors import FirewallOfOneProcess, VersionConflict
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc
 from tablewright.systems.parental.firewall.device_secrets import WITH_SECRET, DeviceSecrets, Secret
 from tablewright.systems.parental.firewall.driver import (
@@ -62,6 +63,8 @@ PACE = timedelta(minutes=1)
 RATES: dict[str, int | None] = {"cisco_fmc": 120, "nftables": None, "simulated": None}
 # Kinds that cannot end a connection which stands: it is judged by the rules of when it began.
 LETS_OPEN_ONES_GO_ON = frozenset(("cisco_fmc",))
+# Kinds whose rules are on the machine of a process, or in its files.
+OF_ONE_PROCESS = frozenset(("nftables", "simulated"))
 # What can be part of a URL unescaped, and is not a path segment.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 # A network namespace, or what an operator notes of a simulated firewall.
@@ -98,13 +101,32 @@ class Devices:
     """All firewalls. Close it to let go of what the drivers hold."""
 
     def __init__(
-        self, repository: Repository, drivers: Drivers, secrets: DeviceSecrets | None = None
+        self,
+        repository: Repository,
+        drivers: Drivers,
+        secrets: DeviceSecrets | None = None,
+        drives: Callable[[], bool] | None = lambda: True,
     ) -> None:
-        """`secrets` says which address a secret may be sent to; without it nothing is checked in advance."""
+        """`secrets` says which address a secret may be sent to; without it nothing is checked in advance.
+
+        `drives` says whether this process drives them; None if several do, so those of one process are refused.
+        """
         self.meters = Meters()
+        self._drives = drives
         self._repository, self._open, self._secrets = repository, drivers, secrets
         self._lines: dict[str, _Line] = {}
         self._lock = threading.Lock()
+
+    @property
+    def are_driven_here(self) -> bool:
+        """Whether this process may call them now; no other does then, unless all are such that several can."""
+        return self._drives is None or self._drives()
+
+    def refuse_unshared(self, devices: Iterable[Device]) -> None:
+        """FirewallOfOneProcess if several processes drive firewalls, and one of these is not such."""
+        names = [one.device_id for one in devices if one.kind in OF_ONE_PROCESS]
+        if names and self._drives is None:
+            raise FirewallOfOneProcess(names)
 
     # --- which there are ---
 
@@ -121,6 +143,7 @@ class Devices:
                 "Use letters, digits, '-', '_' and '.', starting with a letter or digit. 'new' is reserved."
             )
             raise BadRequest("INVALID_DEVICE", words, "deviceId")
+        self.refuse_unshared([device])
         self._check_reached(device)
         new = device.model_copy(update={"added_at": self._now()})
         self._repository.write("DEVICE", d.devices.create(new))
@@ -339,6 +362,7 @@ class Devices:
 
     def _driver(self, device: Device, line: _Line) -> FirewallDriver:
         """The driver, opened again if the device's address or secret changed."""
+        self._refuse_elsewhere()
         how = (device.kind, device.address, device.access_policy_id, device.secret_name, device.guard)
         if line.driver is None or line.opened_for != how:
             if line.driver is not None:
@@ -349,6 +373,7 @@ class Devices:
     # --- may it be asked? ---
 
     def _admitted(self, device_id: str, line: _Line) -> Device:
+        self._refuse_elsewhere()
         now, device = self._now(), self._row(device_id)
         if device is None:
             raise NoSuchDevice(f"there is no firewall {device_id}")
@@ -358,6 +383,10 @@ class Devices:
             device = self._probing(device, now)
         self._paced(device, line, now)
         return device
+
+    def _refuse_elsewhere(self) -> None:
+        if not self.are_driven_here:
+            raise NotAsked("another process drives the firewalls", self._now() + WHEN_OFF)
 
     def _probing(self, device: Device, now: datetime) -> Device:
         """Of all who wait for a device to be well again, one tries; its rest is prolonged for the others."""

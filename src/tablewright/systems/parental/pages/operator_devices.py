@@ -14,6 +14,7 @@ from tablewright.edge.errors import CallerError, Conflict, NotFound
 from tablewright.pages.forms import Form, FormWrong, form_of, read
 from tablewright.pages.layout import Crumb
 from tablewright.pages.words import plural
+from tablewright.systems.parental import jobs
 from tablewright.systems.parental.api.bodies.operators import DeviceChange, NewDevice
 from tablewright.systems.parental.enforcement import monitoring
 from tablewright.systems.parental.enforcement.device_audit import Verified
@@ -72,7 +73,7 @@ def _lists(pages: OperatorPages, router: APIRouter) -> None:
 
     @router.get("/devices")
     def list_devices(request: Request) -> Response:
-        figures = monitoring.read(parental)
+        figures = monitoring.read(parental, jobs.consumers(parental))
         return pages.page(request, "devices", title="Firewalls", figures=figures)
 
     @router.get("/devices/{id}")

@@ -2,7 +2,7 @@
 
 Everybody reads all of it at once from the cache: 300 seconds at most, and not beyond a change, which the table's stream
 tells (PC-D34). Must hold: what an operator has written is never overwritten by a load (PC-D16); a node that has handled
-a change, or made it, reads no older registry afterwards. Elsewhere: what is kept where (cache.py), the shipped list
+a change, or made it, reads no older registry afterwards. Elsewhere: what is kept where (kit/cache.py), the shipped list
 (data/apps.json), what is enforced of an app (firewall/compiler.py).
 """
 
@@ -19,12 +19,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from tablewright.edge.errors import BadRequest, NotFound
+from tablewright.kit.cache import Cache, CacheUnavailable, MemoryCache, through
 from tablewright.kit.tables import Actor
 from tablewright.mapping import AlreadyExists, Consumer, Stale
 from tablewright.mapping.consumer.records import Change
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import field_rules
-from tablewright.systems.parental.cache import Cache, CacheUnavailable, MemoryCache, through
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import EVERYTHING, App, AuditEntry, Policy
 from tablewright.systems.parental.policy import policies_by_app

@@ -7,6 +7,7 @@ from typing import Annotated, Any, get_args
 from fastapi import APIRouter, Query
 
 from tablewright.edge.problems import bad_request
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Cursor, Page, page_of
 from tablewright.systems.portal.access import Staff
 from tablewright.systems.portal.api.bodies import PageSize
@@ -16,7 +17,7 @@ from tablewright.systems.portal.tallies import KINDS, tally_of
 
 
 def admin(portal: Portal) -> APIRouter:
-    api = APIRouter(prefix="/admin", tags=["administration"])
+    api = Router(prefix="/admin", tags=["administration"])
 
     @api.get("/audit", response_model_exclude_none=True)
     def audit(

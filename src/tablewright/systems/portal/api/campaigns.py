@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from tablewright.edge.errors import NotFound
 from tablewright.edge.etags import mark, public_cache
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Cursor, IfMatch, Page, listed, marked, matched
 from tablewright.systems.portal.access import Admin, Caller, actor_of, is_staff, staff
 from tablewright.systems.portal.api import bodies
@@ -14,7 +15,7 @@ from tablewright.systems.portal.portal import Portal
 
 
 def campaigns(portal: Portal) -> APIRouter:
-    api = APIRouter(tags=["campaigns"])
+    api = Router(tags=["campaigns"])
     catalogue, repository = portal.catalogue, portal.repository
 
     @api.get("/campaigns")

@@ -8,6 +8,7 @@ from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.downloads import attachment
 from tablewright.edge.etags import mark
 from tablewright.edge.rate_limit import network_of
+from tablewright.edge.routes import Router
 from tablewright.kit.code_requesters import RequestOrigin
 from tablewright.kit.http import Cursor, IfMatch, Page, matched, page_of
 from tablewright.systems.portal.access import Customer, OwnAccount, Verified
@@ -18,7 +19,7 @@ from tablewright.systems.portal.portal import Portal
 
 
 def verification(portal: Portal, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(tags=["verification"])
+    api = Router(tags=["verification"])
     pace = Depends(limit_rate(buckets, "verification", per_minute=30, burst=20))
 
     @api.post("/verification", status_code=202, dependencies=[pace])
@@ -48,7 +49,7 @@ def verification(portal: Portal, buckets: RateLimiter) -> APIRouter:
 
 
 def me(portal: Portal) -> APIRouter:
-    api = APIRouter(prefix="/me", tags=["my account"])
+    api = Router(prefix="/me", tags=["my account"])
 
     @api.get("", response_model_exclude_none=True)
     def get_me(response: Response, me: OwnAccount) -> bodies.Me:

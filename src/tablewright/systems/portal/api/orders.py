@@ -8,6 +8,7 @@ from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.idempotency import HEADER, idempotency_key
 from tablewright.edge.problems import bad_request, forbidden
 from tablewright.edge.request_bodies import body_of
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Cursor, Page, Since, Until, page_of
 from tablewright.systems.portal.access import Admin, Caller, Canceller, OwnOrder, Staff, Verified, buyer_of
 from tablewright.systems.portal.api import bodies
@@ -19,7 +20,7 @@ from tablewright.systems.portal.portal import Portal
 
 
 def orders(portal: Portal, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(tags=["orders"])
+    api = Router(tags=["orders"])
     checkout, placed_orders = portal.checkout, portal.orders
     pace = Depends(limit_rate(buckets, "checkout", per_minute=600, burst=300))
 

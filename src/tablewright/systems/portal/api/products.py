@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from tablewright.edge.errors import NotFound
 from tablewright.edge.etags import mark, public_cache, unchanged
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Cursor, IfMatch, listed, marked, matched, page_of
 from tablewright.systems.portal.access import Admin, Caller, is_staff, staff
 from tablewright.systems.portal.api import bodies
@@ -16,7 +17,7 @@ from tablewright.systems.portal.portal import Portal
 
 
 def products(portal: Portal) -> APIRouter:
-    api = APIRouter(tags=["products"])
+    api = Router(tags=["products"])
     catalogue, now = portal.catalogue, portal.repository.now
 
     @api.get("/products", response_model_exclude_none=True)

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 
 from tablewright.edge import RateLimiter
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import Router, include
 from tablewright.systems.portal.access import PORTAL
 from tablewright.systems.portal.api import admin, campaigns, me, orders, products, tenants
 from tablewright.systems.portal.portal import Portal
@@ -18,7 +19,7 @@ def router(portal: Portal, who: FindPrincipal, *, buckets: RateLimiter | None = 
     """All routes of the portal."""
     # not `or`: an empty RateLimiter is falsy
     buckets = RateLimiter() if buckets is None else buckets
-    api = APIRouter(prefix="/v1.0", dependencies=[PORTAL.of(portal, who)])
+    api = Router(prefix="/v1.0", dependencies=[PORTAL.of(portal, who)])
     for part in (
         products.products(portal),
         campaigns.campaigns(portal),
@@ -28,5 +29,5 @@ def router(portal: Portal, who: FindPrincipal, *, buckets: RateLimiter | None = 
         me.me(portal),
         admin.admin(portal),
     ):
-        api.include_router(part)
+        include(api, part)
     return api

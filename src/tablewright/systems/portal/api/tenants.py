@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from tablewright.edge.downloads import attachment
+from tablewright.edge.routes import Router
 from tablewright.kit.http import Cursor, IfMatch, Page, Since, Until, marked, matched, page_of
 from tablewright.systems.portal.access import Admin, Staff, StatusChanger
 from tablewright.systems.portal.api import bodies
@@ -14,7 +15,7 @@ from tablewright.systems.portal.portal import Portal
 
 
 def tenants(portal: Portal) -> APIRouter:
-    api = APIRouter(tags=["tenants"])
+    api = Router(tags=["tenants"])
     tenants = portal.tenants
 
     @api.get("/tenants", response_model_exclude_none=True)

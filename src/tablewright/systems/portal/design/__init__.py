@@ -20,5 +20,7 @@ from tablewright.systems.portal.design.campaigns import *  # noqa: F403  # its `
 from tablewright.systems.portal.design.history import *  # noqa: F403  # its `__all__`
 from tablewright.systems.portal.design.mail_and_codes import *  # noqa: F403  # its `__all__`
 
+import tablewright.systems.portal.design.acceptances  # noqa: F401  # before it is built
+
 PORTAL.build()
 DESIGNS = (PORTAL,)

@@ -4,6 +4,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from tablewright.design import Alarm, Backups, Budget, Design, Environment
+from tablewright.design.alarms import CHARGES_OF_MEAN, OWN
 
 __all__ = [
     "PORTAL",
@@ -31,6 +32,7 @@ def _environment(
 ) -> Environment:
     """One of three. `said` is the cost in the document, `estimate` the cost by our own calculation."""
     production = name == "prod"
+    frequency = "hourly" if production else "daily"
     tags = {"Environment": name, **_TAGS}
     if production:
         tags |= {"BackupPolicy": "hourly", "DR": "enabled", "LLD": "2.1.8"}
@@ -40,7 +42,13 @@ def _environment(
         account=account,
         pitr_days=35,
         backups=Backups(
-            schedule, keep_days, f"bbws-backup-vault-{name}", copy_to="eu-west-1" if production else None
+            schedule,
+            keep_days,
+            f"bbws-backup-vault-{name}",
+            copy_to="eu-west-1" if production else None,
+            plan=f"bbws-dynamodb-{name}-{frequency}",
+            rule=f"{frequency}_backup",
+            selection=f"bbws-dynamodb-{name}-selection",
         ),
         deletion_protection=production,
         replicas=("eu-west-1",) if production else (),
@@ -76,12 +84,14 @@ PORTAL.environment(
         {"storage": "2.37", "copies": "1743.91", "replication": "6.53"},
     )
 )
-for _name, _metric, _over, _minutes, _unit in (
-    ("reads", "ConsumedReadCapacityUnits", 10_000, 1, "units"),
-    ("writes", "ConsumedWriteCapacityUnits", 5_000, 1, "units"),
-    ("throttling", "ThrottledRequests", 10, 5, "requests"),
-    ("faults", "SystemErrors", 5, 5, "errors"),
-    ("replication", "ReplicationLatency", 5_000, 5, "ms"),
+for _name, _metric, _over, _minutes, _unit, _from in (
+    ("reads", "ConsumedReadCapacityUnits", 10_000, 1, "units", "CP-66"),
+    ("writes", "ConsumedWriteCapacityUnits", 5_000, 1, "units", "CP-66"),
+    # On demand, too: after a sudden doubling, or of a hot key (CP-D47).
+    ("throttling", "ThrottledRequests", 10, 5, "requests", "CP-66"),
+    ("faults", "SystemErrors", 5, 5, "errors", "CP-66"),
+    # In milliseconds. What is pending, and the rate of errors, CloudWatch does not have (CP-D49).
+    ("replication", "ReplicationLatency", 5_000, 5, "ms", "CP-71"),
 ):
     PORTAL.alarm(
         Alarm(
@@ -92,5 +102,21 @@ for _name, _metric, _over, _minutes, _unit in (
             "Maximum" if _unit == "ms" else "Sum",
             _unit,
             "page the operator",
+            requirement=_from,
         )
     )
+PORTAL.alarm(
+    Alarm(
+        "cost-anomaly",
+        CHARGES_OF_MEAN,
+        Decimal(150),
+        60,
+        "Maximum",
+        "per cent of the mean of the seven days before",
+        "compare the units of each table with those of the days before",
+        # Published hourly, and not at all until there are days to compare with.
+        missing="ignore",
+        namespace=OWN,
+        requirement="CP-66",
+    )
+)

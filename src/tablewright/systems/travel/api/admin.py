@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query
 
 from tablewright.edge import Principal
 from tablewright.edge.errors import BadRequest, NotFound
+from tablewright.edge.routes import Router
 from tablewright.kit.http import view_of
 from tablewright.systems.travel.access import Admin
 from tablewright.systems.travel.api import admin_bodies, bodies
@@ -23,7 +24,7 @@ ERASURES_AT_MOST = 500
 
 
 def admin(travel: Travel) -> APIRouter:
-    api = APIRouter(prefix="/admin", tags=["admin"])
+    api = Router(prefix="/admin", tags=["admin"])
     accounts, repository, places = travel.accounts, travel.repository, travel.places
 
     @api.get("/operations")

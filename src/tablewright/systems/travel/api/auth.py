@@ -4,6 +4,7 @@ from fastapi import APIRouter, Depends, Request
 
 from tablewright.edge import Problem, RateLimiter, limit_rate
 from tablewright.edge.rate_limit import network_of
+from tablewright.edge.routes import Router
 from tablewright.kit.code_requesters import RequestOrigin
 from tablewright.systems.travel.access import Traveller
 from tablewright.systems.travel.account.accounts import Proved
@@ -27,7 +28,7 @@ def typed_by(request: Request, body: bodies.CodeBody) -> RequestOrigin:
 
 
 def auth(travel: Travel, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(tags=["auth"])
+    api = Router(tags=["auth"])
     pace = Depends(limit_rate(buckets, "sign-in", per_minute=30, burst=30))
     mail_pace = Depends(limit_rate(buckets, "sign-in-mail", per_minute=6, burst=10))
 

@@ -8,6 +8,7 @@ from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.downloads import download
 from tablewright.edge.errors import BadRequest
 from tablewright.edge.etags import mark
+from tablewright.edge.routes import Router
 from tablewright.kit.http import IdempotencyKey, VersionRead, view_of
 from tablewright.systems.travel.access import TRAVEL, Caller, Traveller
 from tablewright.systems.travel.account.accounts import Proved
@@ -22,7 +23,7 @@ from tablewright.systems.travel.travel import Travel
 
 
 def me(travel: Travel) -> APIRouter:
-    api = APIRouter(tags=["me"])
+    api = Router(tags=["me"])
     accounts, repository = travel.accounts, travel.repository
 
     def shown(user_id: str, request: Request, response: Response) -> bodies.Me:
@@ -100,7 +101,7 @@ def me(travel: Travel) -> APIRouter:
 
 
 def devices(travel: Travel) -> APIRouter:
-    api = APIRouter(tags=["devices"])
+    api = Router(tags=["devices"])
 
     @api.get("/me/devices")
     def list_devices(
@@ -134,7 +135,7 @@ def devices(travel: Travel) -> APIRouter:
 
 
 def blocks(travel: Travel) -> APIRouter:
-    api = APIRouter(tags=["privacy"])
+    api = Router(tags=["privacy"])
 
     @api.get("/me/blocks")
     def list_blocks(
@@ -183,7 +184,7 @@ def blocks(travel: Travel) -> APIRouter:
 
 
 def baggage(travel: Travel, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(tags=["export"])
+    api = Router(tags=["export"])
     pace = Depends(limit_rate(buckets, "baggage", per_minute=10, burst=20, identity=TRAVEL.caller))
 
     @api.get("/export", dependencies=[pace])

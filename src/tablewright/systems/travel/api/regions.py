@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.etags import mark, public_cache, unchanged
+from tablewright.edge.routes import Router
 from tablewright.systems.travel.access import TRAVEL, Traveller
 from tablewright.systems.travel.api import region_bodies as views
 from tablewright.systems.travel.api.bodies import as_json, root_of
@@ -23,7 +24,7 @@ Asked = Annotated[str | None, Query(alias="v", description="the data_version: th
 
 
 def regions(travel: Travel, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(prefix="/regions", tags=["regions"])
+    api = Router(prefix="/regions", tags=["regions"])
     places = travel.places
     pace = Depends(limit_rate(buckets, "regions", per_minute=600, burst=600, identity=TRAVEL.caller))
 

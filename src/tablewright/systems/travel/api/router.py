@@ -12,6 +12,7 @@ from fastapi import APIRouter
 from tablewright.edge import Problem, RateLimiter
 from tablewright.edge.errors import problem_for
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import Router, include
 from tablewright.systems.travel.access import TRAVEL
 from tablewright.systems.travel.api import admin, auth, bodies, me, regions, sync, visits
 from tablewright.systems.travel.errors import VersionConflict
@@ -36,7 +37,7 @@ def router(travel: Travel, who: FindPrincipal, *, buckets: RateLimiter | None = 
     """All routes of Skratch."""
     # `or` would not do: buckets that are empty count as false.
     buckets = RateLimiter() if buckets is None else buckets
-    api = APIRouter(prefix="/v1", dependencies=[TRAVEL.of(travel, who)])
+    api = Router(prefix="/v1", dependencies=[TRAVEL.of(travel, who)])
     for part in (
         auth.auth(travel, buckets),
         me.me(travel),
@@ -48,5 +49,5 @@ def router(travel: Travel, who: FindPrincipal, *, buckets: RateLimiter | None = 
         regions.regions(travel, buckets),
         admin.admin(travel),
     ):
-        api.include_router(part)
+        include(api, part)
     return api

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from tablewright.edge import RateLimiter, limit_rate
+from tablewright.edge.routes import Router
 from tablewright.systems.travel.access import TRAVEL, Traveller
 from tablewright.systems.travel.api import bodies
 from tablewright.systems.travel.api.bodies import After, PageSize
@@ -17,7 +18,7 @@ Schema = Annotated[int, Query(description="the protocol version of the app")]
 
 
 def sync(travel: Travel, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(prefix="/sync", tags=["sync"])
+    api = Router(prefix="/sync", tags=["sync"])
     pace = Depends(limit_rate(buckets, "pull", per_minute=240, burst=240, identity=TRAVEL.caller))
 
     @api.post("/push")

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.etags import mark, unchanged
+from tablewright.edge.routes import Router
 from tablewright.kit.http import VersionRead
 from tablewright.systems.travel.access import TRAVEL, Traveller, TravellerLogin
 from tablewright.systems.travel.api import bodies
@@ -15,7 +16,7 @@ from tablewright.systems.travel.travel import Travel
 
 
 def visits(travel: Travel, buckets: RateLimiter) -> APIRouter:
-    api = APIRouter(tags=["visits"])
+    api = Router(tags=["visits"])
     service = travel.visits
     pace = Depends(limit_rate(buckets, "marks", per_minute=240, burst=400, identity=TRAVEL.caller))
 

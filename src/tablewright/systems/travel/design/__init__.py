@@ -21,5 +21,7 @@ from tablewright.systems.travel.design.geography import *  # noqa: F403  # its `
 from tablewright.systems.travel.design.statistics import *  # noqa: F403  # its `__all__`
 from tablewright.systems.travel.design.housekeeping import *  # noqa: F403  # its `__all__`
 
+import tablewright.systems.travel.design.acceptances  # noqa: F401  # before it is built
+
 TRAVEL.build()
 DESIGNS = (TRAVEL,)

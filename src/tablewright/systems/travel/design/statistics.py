@@ -66,6 +66,7 @@ def statistics_of(*, user_id: str) -> None:
     on=gsi1,
     pk="STATS_DATE#{calculation_date}#{user_id:shard.16}",
     page=100,
+    at_most=100,
     roles=("admin",),
     load=Load(per_month=30, items=1_000, item_bytes=4_000),
 )

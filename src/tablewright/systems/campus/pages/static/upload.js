@@ -230,10 +230,11 @@
     this.shown.hold.hidden = this.shown.stop.hidden = this.state === "done" || this.state === "cancelled";
   };
 
+  // Three figures in powers of 1024, as the server writes sizes.
   function sizeWords(size) {
     var units = ["B", "KB", "MB", "GB", "TB"], step = 0;
-    while (size >= 1000 && step < 4) { size /= 1000; step += 1; }
-    return (step && size < 10 ? size.toFixed(1) : Math.round(size)) + " " + units[step];
+    while (size >= 1023.5 && step < 4) { size /= 1024; step += 1; }
+    return (!step || size >= 99.95 ? Math.round(size) : Number(size.toPrecision(3))) + " " + units[step];
   }
 
   Job.prototype.run = async function () {

@@ -1,0 +1,17 @@
+# Printed by tablewright design repository portal: change the design and print it again.
+
+resource "aws_budgets_budget" "monthly" {
+  name         = "portal-prod"
+  budget_type  = "COST"
+  limit_amount = tostring(var.budget_limit)
+  limit_unit   = "USD"
+  time_unit    = "MONTHLY"
+
+  notification {
+    comparison_operator       = "GREATER_THAN"
+    notification_type         = "ACTUAL"
+    threshold                 = var.budget_alert_at
+    threshold_type            = "ABSOLUTE_VALUE"
+    subscriber_sns_topic_arns = [aws_sns_topic.alarms.arn]
+  }
+}

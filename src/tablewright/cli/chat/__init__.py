@@ -1,0 +1,1 @@
+"""`tablewright chat ...`: Zoo chat."""

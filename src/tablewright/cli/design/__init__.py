@@ -1,0 +1,1 @@
+"""`tablewright design ...`: start, check, draw, import or export a design, print its policies or its repository."""

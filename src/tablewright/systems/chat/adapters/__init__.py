@@ -1,0 +1,1 @@
+"""Interfaces of agent libraries over the same store."""

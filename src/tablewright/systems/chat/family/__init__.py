@@ -1,0 +1,1 @@
+"""Families, consent, limits, retention, and erasure."""

@@ -1,0 +1,1 @@
+"""The first version of the tables: compatible functions, and the migration to this one."""

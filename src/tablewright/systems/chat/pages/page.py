@@ -1,0 +1,106 @@
+"""What all pages of Zoo chat share: the service, the console, the caller, and how times and pictures are shown.
+
+Must hold: the routes check who may see a page (access.py); every time is shown with its zone.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from itertools import groupby
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from fastapi import Request
+
+from tablewright.edge.errors import CallerError, problem_for
+from tablewright.pages.forms import Form, FormWrong
+from tablewright.pages.lists import Listing
+from tablewright.pages.system_pages import SystemPages
+from tablewright.systems.chat.access import CHAT
+from tablewright.systems.chat.chat import Chat
+from tablewright.systems.chat.model import Message, Value
+
+HOME = "/console/chat"
+STAFF = ("zookeeper", "administrator")
+NO_PICTURE = "chat/animals/paw.svg"
+
+
+@dataclass(frozen=True)
+class ChatPages(SystemPages):
+    """Zoo chat with its console around it."""
+
+    folder = "chat"
+
+    chat: Chat
+
+    def access(self) -> Any:
+        return CHAT.of(self.chat, self.who)
+
+    def words(self, request: Request) -> Mapping[str, Any]:
+        caller = self.who(request)
+        return {
+            "base": HOME,
+            "is_staff": not caller.roles.isdisjoint(STAFF),
+            "is_administrator": "administrator" in caller.roles,
+            "moment": moment_words,
+            "clock": clock_words,
+            "by_day": messages_by_day,
+            "portrait": self.portraits(),
+        }
+
+    def portraits(self) -> Callable[[str], str]:
+        """The address of an animal's picture by its id, or a paw. The animals are read once for a page."""
+
+        @cache
+        def pictures() -> Mapping[str, str]:
+            return {each.animal_id: each.picture for each in self.chat.animals.all(disabled=True)}
+
+        def portrait(animal_id: str) -> str:
+            drawn = f"chat/animals/{pictures().get(animal_id)}.svg"
+            return self.console.asset(drawn if drawn in self.console.assets else NO_PICTURE)
+
+        return portrait
+
+    def list(self, request: Request, query: Any, size: int = 20) -> Listing[Any]:
+        """One page of a query."""
+        return self.console.list(request, self.chat.repository.db, query, size=size)
+
+
+def moment_words(at: datetime | None, zone: str = "UTC") -> str:
+    """`Fri 16 November 2026, 09:30 CET`."""
+    if at is None:
+        return "–"
+    local = at.astimezone(ZoneInfo(zone))
+    return f"{local:%a} {local.day} {local:%B %Y, %H:%M} {local.tzname()}"
+
+
+def clock_words(at: datetime, zone: str = "UTC") -> str:
+    """`09:30`: under a heading that says the day and the zone."""
+    return f"{at.astimezone(ZoneInfo(zone)):%H:%M}"
+
+
+def messages_by_day(messages: Sequence[Message], zone: str = "UTC") -> list[tuple[str, list[Message]]]:
+    """Messages under the day they were written on, such as `Monday 16 November 2026, PST`."""
+
+    def day(message: Message) -> str:
+        local = message.timestamp.astimezone(ZoneInfo(zone))
+        return f"{local:%A} {local.day} {local:%B %Y}, {local.tzname()}"
+
+    return [(name, list(found)) for name, found in groupby(messages, day)]
+
+
+# --- forms ---
+
+
+def typed_fields(form: Form, model: type[Value]) -> Form:
+    """The fields of a model alone, for `read`."""
+    names = {field.alias or name for name, field in model.model_fields.items()}
+    return Form({name: text for name, text in form.values.items() if name in names})
+
+
+def refused_form(form: Form, mistake: FormWrong | CallerError) -> tuple[Form, int]:
+    """The form with its mistakes beside the fields, and the status of the page."""
+    if isinstance(mistake, FormWrong):
+        return Form(form.values, mistake.form.errors, mistake.form.error), 422
+    return form.refused(problem_for(mistake)), mistake.status

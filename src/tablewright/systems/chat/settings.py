@@ -1,0 +1,74 @@
+"""What an operator can set: `chat.json` in the system's directory, every value with a default.
+
+{"modelUrl": "https://api.example.com/v1", "modelName": "gpt-4", "tokenLimit": 4000}
+"""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from tablewright.systems.chat.model import RetentionClass
+
+FILE = "chat.json"
+
+
+class Vendor(BaseModel):
+    """A third party that gets data of children, with its written assurance (ZC-X24)."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+    name: str
+    purpose: str
+    data: str
+    assurance: str = ""
+
+
+class Settings(BaseModel):
+    """The settings of one zoo."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+    # A server that speaks the chat completions of OpenAI; without one the offline persona replies to everyone.
+    model_url: str | None = None
+    model_name: str = "gpt-4"
+    # The name of the environment variable that has the key of the model's server.
+    model_key_variable: str = "CHAT_MODEL_KEY"
+    model_seconds: int = Field(default=30, ge=1)
+    # Who runs the model's server, as the notice to parents names it.
+    model_vendor: str = ""
+    token_limit: int = Field(default=4000, ge=500)
+    # Prices of the model per thousand tokens, and what a day may cost before the offline persona takes over.
+    price_per_thousand_in: Decimal = Decimal("0.03")
+    price_per_thousand_out: Decimal = Decimal("0.06")
+    daily_budget: Decimal | None = None
+    most_characters: int = Field(default=4000, ge=1, le=16_000)
+    messages_per_minute: int = Field(default=10, ge=1)
+    # Days by retention class, where the operator keeps data for less time than the default (ZC-22).
+    retention_days: dict[RetentionClass, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    operator_name: str = "The zoo"
+    operator_address: str = ""
+    operator_email: str = "privacy@zoo.example"
+    security_coordinator: str = ""
+    legal_reviewed_on: str | None = None
+    vendors: list[Vendor] = Field(default_factory=list)
+    time_zone: str = "America/Los_Angeles"
+
+
+class SettingsUnusable(ValueError):
+    """The settings cannot be read."""
+
+
+def settings_in(home: Path) -> Settings:
+    """The settings in a directory; the defaults if there are none."""
+    file = home / FILE
+    if not file.exists():
+        return Settings()
+    try:
+        return Settings.model_validate_json(file.read_bytes())
+    except ValidationError as mistakes:
+        first = mistakes.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise SettingsUnusable(f"{file}: {where}: {first['msg']}") from None

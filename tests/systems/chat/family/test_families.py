@@ -1,0 +1,234 @@
+"""Families: who is a parent of whom now, invitations, removal, transfer, ages (ZC-X9, ZC-D42)."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from tests.systems.chat.family.home import (
+    Household,
+    again,
+    consented,
+    enters,
+    household,
+    mail_to,
+    mails,
+    runs_tasks,
+    second_parent,
+    token_in,
+)
+from tests.systems.chat.place import Place, refuses
+
+from tablewright.edge import Principal
+from tablewright.systems.chat import design as d
+from tablewright.systems.chat.memory.contexts import Entry
+
+
+@pytest.fixture
+def home(at: Place) -> Household:
+    return household(at)
+
+
+def families_of_conversations(at: Place, user_id: str) -> set[str | None]:
+    return {one.family_id for one in at.chat.conversations.all_of(user_id)}
+
+
+# --- people ---
+
+
+def test_a_login_is_one_user_with_the_role_of_the_login(at: Place) -> None:
+    assert enters(at, "zoe", "zookeeper").role == "zookeeper"
+    assert enters(at, "zoe").role == "parent"
+    assert enters(at, "zoe", "administrator", "zookeeper").role == "administrator"
+    assert enters(at, "zoe").user_id == "zoe"
+
+
+def test_a_child_stays_a_student_whatever_its_login_says(at: Place, home: Household) -> None:
+    assert enters(at, "kim", "administrator").role == "student"
+    assert enters(at, "kim").role == "student"
+
+
+def test_a_student_states_the_birth_date_once(at: Place) -> None:
+    student = enters(at, "sam", "student")
+    assert student.needs_consent_on(at.chat.people.today())
+    older = at.chat.people.state_birth_date(student, date(2015, 1, 1))
+    assert not older.needs_consent_on(at.chat.people.today())
+    with refuses("BIRTH_DATE_KNOWN"):
+        at.chat.people.state_birth_date(older, date(2010, 1, 1))
+
+
+def test_a_birth_date_in_the_future_is_refused(at: Place, home: Household) -> None:
+    with refuses("INVALID_DATE"):
+        at.chat.children.add(home.family, "Lee", date(2031, 1, 1), home.parent)
+
+
+def test_a_login_whose_subject_cannot_be_a_key_is_refused(at: Place) -> None:
+    with refuses("UNKNOWN_LOGIN"):
+        at.chat.people.entered(Principal("a#b", frozenset(), "a@example.org"))
+
+
+# --- membership ---
+
+
+def test_a_parent_sees_the_own_children_alone(at: Place, home: Household) -> None:
+    """ZC-15, ZC-28."""
+    other = household(at, "eve", "lou")
+    assert [one.user_id for one in at.chat.families.children_of(home.parent)] == ["kim"]
+    assert at.chat.families.child_of(home.parent, "kim").user_id == "kim"
+    for caller, child in (
+        (home.parent, "lou"),
+        (other.parent, "kim"),
+        (home.child, "kim"),
+        (home.parent, "nobody"),
+    ):
+        with refuses("CHILD_NOT_FOUND"):
+            at.chat.families.child_of(caller, child)
+
+
+def test_a_family_is_there_for_its_parents_alone(at: Place, home: Household) -> None:
+    for caller in (enters(at, "eve"), home.child):
+        with refuses("FAMILY_NOT_FOUND"):
+            at.chat.families.own(caller, home.family.family_id)
+    with refuses("FAMILY_NOT_FOUND"):
+        at.chat.families.own(home.parent, "family#1")
+
+
+def test_a_removed_parent_loses_access_at_once(at: Place, home: Household) -> None:
+    bob = second_parent(at, home)
+    assert at.chat.families.is_parent_of(bob, home.child)
+    at.chat.families.remove(home.family, "bob", home.parent)
+    assert not at.chat.families.is_parent_of(bob, home.child)
+    assert "You are no longer a parent" in mails(at)[-1][1]
+
+
+def test_the_last_parent_of_a_child_cannot_leave(at: Place, home: Household) -> None:
+    with refuses("LAST_PARENT"):
+        at.chat.families.remove(home.family, "ann", home.parent)
+
+
+def test_a_child_is_not_removed_as_a_parent_is(at: Place, home: Household) -> None:
+    with refuses("CHILD_STAYS"):
+        at.chat.families.remove(home.family, "kim", home.parent)
+
+
+# --- invitations ---
+
+
+def test_an_invitation_works_for_its_address_and_once(at: Place, home: Household) -> None:
+    at.chat.families.invite(home.family, "Bob@Example.org", home.parent)
+    token = token_in(mail_to(at, "bob@example.org"))
+    with refuses("INVITATION_NOT_FOUND"):
+        at.chat.families.accept(token, enters(at, "eve"))
+    bob = enters(at, "bob")
+    assert at.chat.families.accept(token, bob).family_id == home.family.family_id
+    with refuses("INVITATION_NOT_FOUND"):
+        at.chat.families.accept(token, bob)
+    assert [one.family_id for one in at.chat.families.of(bob)] == [home.family.family_id]
+
+
+def test_an_invitation_expires_and_can_be_withdrawn(at: Place, home: Household) -> None:
+    bob = enters(at, "bob")
+    at.chat.families.invite(home.family, "bob@example.org", home.parent)
+    token = token_in(mail_to(at, "bob@example.org"))
+    at.later(days=8)
+    with refuses("INVITATION_NOT_FOUND"):
+        at.chat.families.accept(token, bob)
+    again_invited = at.chat.families.invite(home.family, "bob@example.org", home.parent)
+    at.chat.families.withdraw(home.family, again_invited.invitation_id, home.parent)
+    with refuses("INVITATION_NOT_FOUND"):
+        at.chat.families.accept(token_in(mail_to(at, "bob@example.org")), bob)
+
+
+def test_a_student_joins_as_a_child_and_never_as_a_parent(at: Place, home: Household) -> None:
+    sam = enters(at, "sam", "student")
+    at.chat.families.invite(home.family, "sam@example.org", home.parent)
+    with refuses("ADULTS_ONLY"):
+        at.chat.families.accept(token_in(mail_to(at, "sam@example.org")), sam)
+    at.chat.families.invite(home.family, "sam@example.org", home.parent, "child")
+    at.chat.families.accept(token_in(mail_to(at, "sam@example.org")), sam)
+    assert at.chat.families.is_parent_of(home.parent, again(at, sam))
+
+
+def test_a_change_of_zone_is_that_of_the_children_too(at: Place, home: Household) -> None:
+    at.chat.families.change(home.family, home.parent, time_zone="Europe/Berlin")
+    assert again(at, home.child).time_zone == "Europe/Berlin"
+
+
+# --- conversations follow ---
+
+
+def test_zc_s8_a_chat_without_a_family_is_accepted_and_appears_when_the_child_joins_one(
+    at: Place, home: Household
+) -> None:
+    sam = at.chat.people.state_birth_date(enters(at, "sam", "student"), date(2014, 1, 1))
+    chat = at.talk(sam)
+    at.say(chat, "hello")
+    family_id = home.family.family_id
+    query = d.conversations_of_family(family_id=family_id)
+    assert list(at.db.all(query)) == []
+    at.chat.families.invite(home.family, "sam@example.org", home.parent, "child")
+    at.chat.families.accept(token_in(mail_to(at, "sam@example.org")), sam)
+    runs_tasks(at)
+    assert [one.conversation_id for one in at.db.all(query)] == [chat.conversation_id]
+
+
+def test_a_transferred_child_is_of_the_other_parents_with_its_chats_and_without_its_consent(
+    at: Place, home: Household
+) -> None:
+    other = household(at, "eve", "lou")
+    child = consented(at, home, "collect_and_use", "profiling")
+    at.chat.contexts.merge("kim", "interests", [Entry("animal", "lion")])
+    at.talk(child)
+    at.chat.children.offer_transfer(child, "eve@example.org", home.parent)
+    token = token_in(mail_to(at, "eve@example.org"))
+    with refuses("CHILD_TRANSFER"):
+        at.chat.families.accept(token, other.parent)
+    with refuses("INVITATION_NOT_FOUND"):
+        at.chat.children.take_over(token, home.family, home.parent)
+    moved = at.chat.children.take_over(token, other.family, other.parent)
+    runs_tasks(at)
+    assert (moved.family_id, moved.scopes) == (other.family.family_id, [])
+    assert moved.consent_generation > child.consent_generation
+    assert not at.chat.families.is_parent_of(home.parent, moved)
+    assert at.chat.families.is_parent_of(other.parent, moved)
+    assert families_of_conversations(at, "kim") == {other.family.family_id}
+    assert at.chat.contexts.of("kim") == []
+
+
+# --- ages ---
+
+
+def test_at_13_consent_is_not_needed_any_more_and_parents_are_told_once(at: Place) -> None:
+    home = household(at, born=date(2017, 2, 6))
+    assert again(at, home.child).needs_consent_on(at.chat.people.today())
+    assert at.chat.children.age_out() == 0
+    at.later(days=2)
+    assert not again(at, home.child).needs_consent_on(at.chat.people.today())
+    assert (at.chat.children.age_out(), at.chat.children.age_out()) == (1, 0)
+    assert [subject for _, subject, _ in mails(at) if "13" in subject] == ["Kim is 13"]
+    assert at.chat.families.is_parent_of(home.parent, again(at, home.child))
+
+
+def test_at_18_parents_see_nothing_from_the_birthday_on_and_the_membership_ends(at: Place) -> None:
+    home = household(at, born=date(2012, 2, 6))
+    child = consented(at, home, "collect_and_use", "profiling")
+    at.chat.contexts.merge("kim", "interests", [Entry("animal", "lion")])
+    at.talk(child)
+    at.later(days=2)
+    assert not at.chat.families.is_parent_of(home.parent, child)
+    assert at.chat.children.age_out() == 1
+    runs_tasks(at)
+    assert at.chat.families.membership.home("kim") is None
+    assert families_of_conversations(at, "kim") == {None}
+    assert again(at, child).family_id is None
+    assert at.chat.contexts.of("kim") == []
+
+
+def test_a_child_born_on_29_february_is_of_age_on_1_march(at: Place) -> None:
+    home = household(at, born=date(2012, 2, 29))
+    at.later(days=24)
+    assert (at.chat.people.today(), at.chat.children.age_out()) == (date(2030, 2, 28), 0)
+    assert at.chat.families.is_parent_of(home.parent, home.child)
+    at.later(days=1)
+    assert not at.chat.families.is_parent_of(home.parent, home.child)
+    assert at.chat.children.age_out() == 1
