@@ -3,6 +3,7 @@
     python benchmarks/engine.py                                  everything at 10 000 items (about 30 minutes)
     python benchmarks/engine.py --only put,get --rounds 1        a quick look
     python benchmarks/engine.py --parts= --items 10000000        how speed holds at ten million items
+    python benchmarks/engine.py --parts= --before ../old/src     this tree against another one
 
 Results go to stdout, progress to stderr. Exit code 0: every measured target met; 1: one was not; 2: it cannot run.
 Figures depend on the machine, so no test asserts them.
@@ -26,7 +27,7 @@ from benchmarks import report, verdict
 from benchmarks.footprint import memory_held, start_up_seconds
 from benchmarks.load import CannotMeasure, Generator, build_generator
 from benchmarks.machine import look_at_machine
-from benchmarks.peers import CONTENDERS, find_contenders
+from benchmarks.peers import CONTENDERS, find_contenders, ours_of_tree
 from benchmarks.runner import Part, argument_parser, names_from, print_progress
 from benchmarks.servers import (
     Contender,
@@ -61,6 +62,7 @@ class Bench:
     rounds: int
     seconds: float
     items: int
+    before: Path | None
 
 
 def start_part(bench: Bench) -> Part:
@@ -82,6 +84,16 @@ def items_part(bench: Bench) -> Part:
     text = report.items_table(speeds, small.name, large.name, bench.workloads, BUSY)
     target = verdict.items_target(speeds, small.name, large.name, bench.workloads)
     return Part("items", text, report.speeds_as_json(speeds), [target])
+
+
+def before_part(bench: Bench) -> Part:
+    """This tree against another one, by rate and by processor time."""
+    assert bench.before is not None
+    now, before = CONTENDERS["relaxed"](), ours_of_tree(bench.before)
+    speeds = _measured(bench, [(now, SMALL), (before, SMALL)], [BUSY])
+    text = report.before_table(speeds, now.name, before.name, bench.workloads, BUSY)
+    targets = [verdict.before_target(speeds, now.name, before.name, bench.workloads)]
+    return Part("before", text, report.speeds_as_json(speeds), targets)
 
 
 def _measured(
@@ -179,13 +191,20 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--items", type=int, help="also a table of so many against one of 10 000 (1000000 takes minutes)"
     )
+    parser.add_argument(
+        "--before",
+        type=Path,
+        metavar="SRC",
+        help="also against the server of another tree: its src directory",
+    )
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str]) -> int:
     asked = read_arguments(arguments)
     chosen = {"start": start_part, "speed": speed_part, "in-process": in_process_part, "memory": memory_part}
-    parts = [chosen[name] for name in asked.parts] + ([items_part] if asked.items else [])
+    parts = [chosen[name] for name in asked.parts]
+    parts += ([items_part] if asked.items else []) + ([before_part] if asked.before else [])
     found, left_out = find_contenders(asked.servers)
     for name, reason in left_out.items():
         print_progress(f"left out: {name}: {reason}")
@@ -201,6 +220,7 @@ def main(arguments: Sequence[str]) -> int:
                 rounds=asked.rounds,
                 seconds=asked.seconds,
                 items=asked.items or SMALL,
+                before=asked.before,
             )
         except CannotMeasure as reason:
             print(reason, file=sys.stderr)

@@ -33,6 +33,20 @@ def _ours(*options: str) -> Command:
     return command
 
 
+def ours_of_tree(source: Path) -> Contender:
+    """Our server, relaxed, from another tree: `source` is the directory that holds its package."""
+    if not (source / "tablewright").is_dir():
+        raise CannotMeasure(
+            f"--before: {source} has no package tablewright; name the src directory of a tree"
+        )
+
+    def command(port: int, data: Path) -> list[str]:
+        where = ["--data", str(data), "--durability", "relaxed"]
+        return [sys.executable, "-m", "tablewright", "engine", "serve", "--port", str(port), *where]
+
+    return Contender("before", command, {"PYTHONPATH": str(source)})
+
+
 def _dynalite(cli: Path, on_disk: bool) -> Command:
     # Tables that become ACTIVE at once: its half second of pretended waiting is not what we compare.
     quick = ["--createTableMs", "0", "--deleteTableMs", "0", "--updateTableMs", "0"]

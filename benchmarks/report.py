@@ -122,6 +122,22 @@ def items_table(speeds: Speeds, small: str, large: str, workloads: Sequence[str]
     return table(f"Size (relaxed, {connections} connections)", ["workload", small, large, "ratio"], rows)
 
 
+def before_table(speeds: Speeds, now: str, before: str, workloads: Sequence[str], connections: int) -> str:
+    rows = [
+        [
+            workload,
+            f"{speeds.rate(before, workload, connections) or 0:.0f}",
+            f"{speeds.rate(now, workload, connections) or 0:.0f}",
+            _times(speeds.ratio(now, before, workload, connections)),
+            *(f"{figures[name].cpu:.0f}" if name in figures else "-" for name in (before, now)),
+        ]
+        for workload in workloads
+        for figures in [{s.server: f for s, f in speeds.figures.items() if s.workload == workload}]
+    ]
+    head = ["workload", "before ops/s", "now ops/s", "ratio", "before cpu us/op", "now cpu us/op"]
+    return table(f"Before and now (relaxed, {connections} connections)", head, rows)
+
+
 def verdict_table(targets: Sequence[Target]) -> str:
     words = {True: "met", False: "NOT MET", None: "-"}
     rows = [[each.promise, each.wanted, each.measured, words[each.met]] for each in targets]

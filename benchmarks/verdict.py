@@ -19,7 +19,7 @@ PEERS = {"relaxed": ON_DISK, "memory": IN_MEMORY, "durable": ON_DISK}
 LEAD, QUERY_LEAD = 4.5, 10.0
 DURABLE_LEADS = {"put": 2.0, "update": 3.0, "transaction": 3.0, "batch": 3.0}
 BUSY = 16
-START_UP, P99_OF_PUTS, IN_PROCESS, AT_MANY_ITEMS = 0.25, 10.0, 2.0, 0.8
+START_UP, P99_OF_PUTS, IN_PROCESS, AT_MANY_ITEMS, AS_BEFORE = 0.25, 10.0, 2.0, 0.8, 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,12 @@ def items_target(speeds: Speeds, small: str, large: str, workloads: Sequence[str
     return at_least(
         f"throughput at {large} items against {small}", AT_MANY_ITEMS, worst[1] if worst else None, note
     )
+
+
+def before_target(speeds: Speeds, now: str, before: str, workloads: Sequence[str]) -> Target:
+    worst = _smallest((workload, speeds.ratio(now, before, workload, BUSY)) for workload in workloads)
+    note = f" (worst: {worst[0]})" if worst else ""
+    return at_least("every workload against the tree before", AS_BEFORE, worst[1] if worst else None, note)
 
 
 def _smallest(ratios: Iterable[tuple[str, float | None]]) -> tuple[str, float] | None:

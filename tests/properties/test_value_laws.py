@@ -7,6 +7,7 @@ from base64 import b64encode
 from copy import deepcopy
 from decimal import Decimal
 
+import orjson
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -38,6 +39,14 @@ KEYS: st.SearchStrategy[Value] = st.one_of(
 
 
 # --- numbers ---
+
+
+@effort(300)
+@given(ITEMS)
+def test_the_json_text_of_an_item_is_at_least_as_long_as_the_item_is_large(item: Item) -> None:
+    """By this TransactWriteItems knows without counting that most requests are within 4 MB."""
+    canonical, size = admit_item(item)
+    assert size == item_size(canonical) <= len(orjson.dumps(item))
 
 
 @effort(300)

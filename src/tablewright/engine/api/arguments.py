@@ -241,12 +241,17 @@ _NESTED = re.compile(r"([#\w]+)\s*[.\[]")
 _EXPRESSIONS = ("ConditionExpression", "UpdateExpression", "FilterExpression", "ProjectionExpression")
 
 
+@lru_cache(maxsize=1024)
+def _nested_names(text: str) -> tuple[str, ...]:
+    return tuple(_NESTED.findall(text))
+
+
 def refuse_nested_keys(table: Table, request: Request, paths: Callable[[], Iterable[Path]]) -> None:
     """A key attribute is a text, a number or a binary: no path of an expression can go into it."""
     # Most expressions have no path that goes into a key, and then there is nothing to check.
     aliases = request.get("ExpressionAttributeNames") or {}
-    texts = (text for member in _EXPRESSIONS if (text := request.get(member)) is not None)
-    if not any(aliases.get(name, name) in table.types for text in texts for name in _NESTED.findall(text)):
+    texts = [text for member in _EXPRESSIONS if (text := request.get(member)) is not None]
+    if not any(aliases.get(name, name) in table.types for text in texts for name in _nested_names(text)):
         return
     for path in paths():
         name = path[0]

@@ -9,6 +9,7 @@ Elsewhere: attribute values (values.admit); rules between members (the verbs).
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -250,6 +251,9 @@ def _text_fits(shape: Text) -> Fits:
         # One character class, repeated: the pattern checks the length as well.
         sized = re.compile(f"{shape.pattern[:-1]}{{{least or 1},{most or ''}}}").fullmatch
         return lambda content: type(content) is str and sized(content) is not None
+    if shape.pattern is None and least is None:
+        longest = sys.maxsize if most is None else most
+        return lambda content: type(content) is str and len(content) <= longest
     matches = re.compile(shape.pattern).fullmatch if shape.pattern is not None else None
     return lambda content: (
         type(content) is str

@@ -1,11 +1,7 @@
-"""The CRC-32 of rows, which every read compares. zlib-ng has the same sums as zlib; those of 1 KB take it a fifth of
-the time."""
+"""The CRC-32 of rows, which every read compares: the sums of zlib, in a sixth of its time for a row of 1 KB."""
 
 from collections.abc import Callable
 
-try:
-    from zlib_ng.zlib_ng import crc32 as found
-except ModuleNotFoundError:  # it is optional: tablewright[fast]
-    from zlib import crc32 as found
+from zlib_ng import zlib_ng
 
-crc32: Callable[..., int] = found
+crc32: Callable[..., int] = zlib_ng.crc32
