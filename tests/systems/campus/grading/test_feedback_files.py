@@ -105,8 +105,8 @@ def test_the_archive_of_a_course_has_the_bytes_of_feedback_and_lets_go_of_them(
     campus = room.at.campus
     stored(room, b"Something else.", file.file_id)
     archive = campus.archive
-    archive._stored(room.course())
-    lines = [json.loads(line) for line in archive._archive.lines(archive_name(room.course_id))]
+    name = archive_name(archive._stored(room.course()))
+    lines = [json.loads(line) for line in archive._archive.lines(name)]
     kept = [each for each in lines if each.get("feedbackFileId") == file.file_id]
     assert b"".join(base64.b64decode(each["data"]) for each in kept) == b"Read page 3."
     archive._drop(campus.repository.submission(row.submission_id))
