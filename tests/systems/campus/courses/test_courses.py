@@ -222,6 +222,14 @@ def test_a_removed_student_leaves_the_teams(lesson: Class) -> None:
     assert lesson.campus.teams.teams(group_set)[0].member_ids == [lesson.people["u2"].user_id]
 
 
+def test_a_student_who_becomes_staff_leaves_the_teams(lesson: Class) -> None:
+    group_set, team = lesson.team("u1", "u2")
+    lesson.campus.courses.place(lesson.member(), lesson.people["u1"], "ta", None)
+    assert lesson.campus.teams.teams(group_set)[0].member_ids == [lesson.people["u2"].user_id]
+    lesson.campus.courses.place(lesson.member(), lesson.people["u1"], "student", None)
+    lesson.campus.teams.add(lesson.member(), group_set, team.team_id, lesson.people["u1"].user_id)
+
+
 # --- assignments ---
 
 
