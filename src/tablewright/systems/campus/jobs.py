@@ -163,6 +163,7 @@ def _worker_of(campus: Campus) -> Worker[Task]:
         "published": campus.reminders.announce,
         "reminder": campus.reminders.remind,
         "withdrawn": campus.withdrawals.clear,
+        "feedback": campus.feedback_files.check,
         "archive": campus.archive.run,
         "course name": campus.course_names.run,
         "rubric": lambda task: campus.rubrics.run(task, campus.marks.recompute),
