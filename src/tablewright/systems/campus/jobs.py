@@ -170,7 +170,8 @@ def _worker_of(campus: Campus) -> Worker[Task]:
         "release": campus.release.run,
         "transfer": campus.transfer.run,
     }
-    return Worker(d.tasks, campus.repository.db, handlers, lease=LEASE)
+    # Retried for ever: a scanner may be away for days, and there is no page to start a parked task again.
+    return Worker(d.tasks, campus.repository.db, handlers, lease=LEASE, park_after=None)
 
 
 def run_tasks(campus: Campus) -> int:
