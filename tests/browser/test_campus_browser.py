@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import expect
-from tests.browser.conftest import Keep, Open
+from tests.browser.conftest import Keep, Open, Served
 from tests.browser.looks import looked_at
 
 from tablewright.kit.objects.store import PART_SIZE
@@ -134,6 +134,34 @@ def test_an_upload_can_be_paused_resumed_and_cancelled(open_page: Open, tmp_path
     assert caught.value.status == 204
     page.goto(f"{HOME}/files")
     expect(page.locator("text=cancelled.txt")).to_have_count(0)
+
+
+def test_a_completion_whose_answer_is_lost_makes_no_second_file(
+    browser: Any, served: Served, tmp_path: Path
+) -> None:
+    # Not `open_page`: the browser writes the lost answer into its console.
+    context, lost = browser.new_context(base_url=served.url), list[int]()
+    page = context.new_page()
+    context.request.post("/sign-in", form={"person": OMAR}, max_redirects=0)
+    page.goto(f"{HOME}/files")
+
+    def lose(route: Any) -> None:
+        """The server completes the upload, and its answer does not arrive; the next one does."""
+        if lost:
+            route.continue_()
+            return
+        lost.append(route.fetch().status)
+        route.fulfill(status=502, body="a proxy's page")
+
+    page.route(re.compile(r":complete$"), lose)
+    _choose(page, _file(tmp_path, "answer lost.txt", b"hello"))
+    page.locator(".upload[data-state=failed]").wait_for()
+    page.locator(".upload button", has_text="Resume").click()
+    page.locator(".upload[data-state=done]").wait_for()
+    assert lost == [200]
+    page.goto(f"{HOME}/files?q=answer+lost")
+    expect(page.locator("#listing a:not([aria-label])", has_text="answer lost.txt")).to_have_count(1)
+    context.close()
 
 
 def test_an_upload_that_is_done_has_no_buttons_and_cannot_be_cancelled(

@@ -63,6 +63,13 @@ def test_an_archive_is_read_back_line_by_line(archive: Archive, clock: Clock) ->
     assert (verified.manifest, verified.is_read) == (manifest, True)
 
 
+def test_what_is_below_a_folder_is_removed_and_nothing_beside_it(archive: Archive) -> None:
+    for name in ("courses/A/1", "courses/A/2", "courses/AB/1", "courses/A"):
+        archive.store(name, LINES, ABOUT)
+    archive.remove_below("courses/A")
+    assert list(archive.names()) == ["courses/A", "courses/AB/1"]
+
+
 def test_an_archive_can_be_empty(archive: Archive) -> None:
     archive.store(NAME, [], {})
     archive.restore_request(NAME)

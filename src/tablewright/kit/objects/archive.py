@@ -99,6 +99,11 @@ class Archive:
         self._objects.remove(_manifest(name))
         self._objects.remove(_lines(name))
 
+    def remove_below(self, folder: str) -> None:
+        """Remove all archives with names below a folder, also halves of them."""
+        for name in list(self._objects.names(f"{FOLDER}/{checked(folder)}/")):
+            self._objects.remove(name)
+
     def verify(self, name: str) -> Verified:
         """Compare an archive with its manifest, line by line if it can be read; ArchiveDamaged."""
         manifest, head = self.manifest(name), self._objects.head(_lines(name))

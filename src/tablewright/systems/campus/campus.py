@@ -6,7 +6,7 @@ The API, the pages and the jobs use this value; nothing above it knows the table
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 from tablewright.kit.delivery import OutboxDispatch
@@ -138,10 +138,9 @@ class Campus:
     dispatch: OutboxDispatch[Message]
 
     def waiting_tasks(self, at_most: int = 100) -> list[Task]:
-        """Background work that has failed, or is due within a day; the oldest first."""
-        db, until = self.repository.db, self.repository.now() + timedelta(days=1)
-        failed = db.all(d.tasks.by_state(state="PARKED"))
-        return list(islice(chain(failed, db.all(d.tasks.by_state(state="OPEN", until=until))), at_most))
+        """Background work that is due within a day, which is also all that has failed; what is due first first."""
+        until = self.repository.now() + timedelta(days=1)
+        return list(islice(self.repository.db.all(d.tasks.by_state(state="OPEN", until=until)), at_most))
 
 
 def open_campus(

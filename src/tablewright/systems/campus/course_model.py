@@ -62,6 +62,8 @@ class Course(Value):
     grade_groups: list[GradeGroup] = Field(default_factory=list)
     letters: list[GradeLetter] = Field(default_factory=list)
     archived_at: datetime | None = None
+    # Of several archives that were written at once, the one that counts.
+    archive_id: str | None = None
     created_at: datetime
     updated_at: datetime
     version: int = 1

@@ -163,13 +163,15 @@ def _worker_of(campus: Campus) -> Worker[Task]:
         "published": campus.reminders.announce,
         "reminder": campus.reminders.remind,
         "withdrawn": campus.withdrawals.clear,
+        "feedback": campus.feedback_files.check,
         "archive": campus.archive.run,
         "course name": campus.course_names.run,
         "rubric": lambda task: campus.rubrics.run(task, campus.marks.recompute),
         "release": campus.release.run,
         "transfer": campus.transfer.run,
     }
-    return Worker(d.tasks, campus.repository.db, handlers, lease=LEASE)
+    # Retried for ever: a scanner may be away for days, and there is no page to start a parked task again.
+    return Worker(d.tasks, campus.repository.db, handlers, lease=LEASE, park_after=None)
 
 
 def run_tasks(campus: Campus) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 
@@ -12,7 +13,7 @@ from tests.systems.campus.talk import refuses
 from tests.systems.talk import at_once
 
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.course_model import Audience
+from tablewright.systems.campus.course_model import Audience, Course
 from tablewright.systems.campus.courses.archive import archive_name
 from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.csv_rows import rows_of
@@ -219,6 +220,14 @@ def test_a_removed_student_leaves_the_teams(lesson: Class) -> None:
     group_set, _ = lesson.team("u1", "u2")
     lesson.campus.courses.remove(lesson.member(), lesson.people["u1"].user_id)
     assert lesson.campus.teams.teams(group_set)[0].member_ids == [lesson.people["u2"].user_id]
+
+
+def test_a_student_who_becomes_staff_leaves_the_teams(lesson: Class) -> None:
+    group_set, team = lesson.team("u1", "u2")
+    lesson.campus.courses.place(lesson.member(), lesson.people["u1"], "ta", None)
+    assert lesson.campus.teams.teams(group_set)[0].member_ids == [lesson.people["u2"].user_id]
+    lesson.campus.courses.place(lesson.member(), lesson.people["u1"], "student", None)
+    lesson.campus.teams.add(lesson.member(), group_set, team.team_id, lesson.people["u1"].user_id)
 
 
 # --- assignments ---
@@ -487,13 +496,14 @@ def test_two_years_after_the_semester_a_course_is_archived_verified_and_dropped(
     assert lesson.campus.repository.file(file.file_id).held_by == []
     assert lesson.campus.repository.course(COURSE).archived_at is not None
     archive = lesson.campus.archive._archive
-    lines = [json.loads(line) for line in archive.lines(archive_name(COURSE))]
+    name = archive_name(lesson.campus.repository.course(COURSE))
+    lines = [json.loads(line) for line in archive.lines(name)]
     rows = [line["item"] for line in lines if line["kind"] == "submission"]
     assert {row["studentName"] for row in rows} == {"u1", "u2"}
     assert [line["partId"] for line in lines if line["kind"] == "bytes"] == [made.parts[0].part_id]
     lesson.at.later(days=5 * 365 - 1)
     lesson.run_tasks()
-    assert list(archive.names()) == [archive_name(COURSE)]
+    assert list(archive.names()) == [name]
     lesson.at.later(days=2)
     lesson.run_tasks()
     assert list(archive.names()) == []
@@ -506,9 +516,35 @@ def test_a_crash_while_dropping_continues_and_does_not_archive_again(lesson: Cla
     archive = lesson.campus.archive
     course = archive._stored(lesson.campus.repository.course(COURSE))
     archive._drop(made[0])
-    stored = archive._archive.manifest(archive_name(COURSE))
+    stored = archive._archive.manifest(archive_name(course))
     lesson.run_tasks()
     assert lesson.campus.assignments.count(assignment.assignment_id) == 0
-    assert archive._archive.manifest(archive_name(COURSE)) == stored
+    assert archive._archive.manifest(archive_name(course)) == stored
     assert lesson.campus.repository.course(COURSE).archived_at == course.archived_at
     assert lesson.at.db.one(d.attempts.get(assignment.assignment_id, lesson.people["u1"].user_id)) is None
+
+
+def test_of_two_workers_that_archive_a_course_the_slower_replaces_nothing(
+    lesson: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assignment = lesson.assignment()
+    for name in ("u1", "u2"):
+        lesson.submit(name, assignment)
+    lesson.at.later(days=120 + 2 * 365 + 2)
+    archive, lines_of = lesson.campus.archive, lesson.campus.archive._lines
+
+    def slowly(course: Course) -> Iterator[bytes]:
+        lines = lines_of(course)
+        yield next(lines)
+        monkeypatch.undo()
+        lesson.run_tasks()  # its lease has run out: another worker archives the course and drops its records
+        yield from lines
+
+    monkeypatch.setattr(archive, "_lines", slowly)
+    with refuses("VERSION_CONFLICT"):
+        archive._stored(lesson.campus.repository.course(COURSE))
+    assert lesson.campus.assignments.count(assignment.assignment_id) == 0
+    name = archive_name(lesson.campus.repository.course(COURSE))
+    rows = [json.loads(line) for line in archive._archive.lines(name)]
+    assert [row["item"]["studentName"] for row in rows if row["kind"] == "submission"] == ["u1", "u2"]
+    assert list(archive._archive.names()) == [name]

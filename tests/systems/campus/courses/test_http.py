@@ -187,6 +187,33 @@ def test_before_it_is_available_students_see_when_and_not_what(lesson: Class, ap
     assert refused(api.get(f"{path}/attachments/{other.file_id}", by=lesson.people["u1"]))[0] == 404
 
 
+def test_an_attached_file_that_is_gone_is_not_offered_and_the_assignment_stays(
+    lesson: Class, api: Api
+) -> None:
+    kept, gone = (lesson.file(lesson.teacher, name=name) for name in ("kept.txt", "gone.txt"))
+    lesson.run_tasks()
+    assignment = lesson.assignment(attachments=[kept.file_id, gone.file_id])
+    path, u1 = f"/assignments/{assignment.assignment_id}", lesson.people["u1"]
+    campus = lesson.campus
+    campus.library.trash(lesson.teacher, gone.file_id)
+    assert refused(api.get(f"{path}/attachments/{gone.file_id}", by=u1)) == (404, "FILE_NOT_FOUND")
+    campus.purge.empty_trash(lesson.teacher)
+    assert refused(api.get(f"{path}/attachments/{gone.file_id}", by=u1)) == (404, "FILE_NOT_FOUND")
+    assert api.get(f"{path}/attachments/{kept.file_id}", by=u1).content == b"a result\n"
+    assert [file.filename for file in campus.assignments.attachments(assignment)] == ["kept.txt"]
+    assert given(api.put(path, {"title": "Lab 2"}, by=lesson.teacher))["title"] == "Lab 2"
+
+
+def test_staff_attaches_own_files_only_and_leaves_those_of_others(lesson: Class, api: Api) -> None:
+    other = lesson.person("ada", "instructor")
+    mine, theirs = lesson.file(lesson.teacher), lesson.file(other)
+    assignment = lesson.assignment(attachments=[mine.file_id])
+    path = f"/assignments/{assignment.assignment_id}"
+    both = {"attachments": [mine.file_id, theirs.file_id]}
+    assert refused(api.put(path, both, by=lesson.teacher)) == (422, "FILE_NOT_FOUND")
+    assert given(api.put(path, both, by=other))["attachments"] == both["attachments"]
+
+
 def test_a_draft_over_http_is_added_to_on_the_version_that_was_seen(lesson: Class, api: Api) -> None:
     assignment, u1 = lesson.assignment(statement="Mine."), lesson.people["u1"]
     path = f"/assignments/{assignment.assignment_id}"

@@ -225,6 +225,33 @@ def test_from_a_draft_to_an_open_assignment_edited_and_closed(
     assert campus.repository.assignment(stored.assignment_id).status == "closed"
 
 
+def test_files_that_are_attached_outlive_an_edit_by_a_colleague_and_those_deleted_are_named(
+    enter: Enter, campus: Campus, teacher: User, course_id: str
+) -> None:
+    member = member_of(campus, teacher, course_id)
+    kept, gone = (campus.uploads.store_whole(teacher, f"{name}.txt", [b"x"], 1) for name in ("kept", "gone"))
+    fields = {
+        "title": "With files", "description": "", "due_date": campus.repository.now() + timedelta(days=7),
+        "max_file_size": 1000, "allowed_file_types": [], "attachments": [kept.file_id, gone.file_id],
+    }  # fmt: skip
+    made = campus.assignments.create(member, fields)
+    campus.assignments.publish(member, made.assignment_id)
+    path = f"{HOME}/assignments/{made.assignment_id}"
+    campus.library.trash(teacher, gone.file_id)
+    campus.purge.empty_trash(teacher)
+    shown = enter(LIN).get(path)
+    assert shown.status_code == 200
+    assert "kept.txt" in words_of(shown)
+    assert "cannot be opened any more" not in words_of(shown)
+    brandt = enter(BRANDT)
+    assert "1 attached file cannot be opened any more" in words_of(brandt.get(path))
+    for number in range(50):  # a form lists the newest
+        campus.uploads.store_whole(teacher, f"newer {number}.txt", [b"x"], 1)
+    edit = _form(brandt.get(f"{path}/edit"), "/edit")
+    assert "Saved." in words_of(brandt.post(f"{path}/edit", data=edit | {"title": "With one"}))
+    assert campus.repository.assignment(made.assignment_id).attachments == [kept.file_id]
+
+
 def test_other_dates_are_set_and_seen_by_whom_they_are_for(enter: Enter, assignment: Assignment) -> None:
     path = f"{HOME}/assignments/{assignment.assignment_id}"
     brandt = enter(BRANDT)

@@ -242,6 +242,16 @@ def test_a_draft_collects_parts_and_ends_with_the_submission(lesson: Class) -> N
     assert drafts.mine(member, assignment).version == 0
 
 
+def test_a_draft_with_a_file_that_was_purged_says_which_one(lesson: Class) -> None:
+    assignment, file = lesson.assignment(), lesson.file("u1", name="report.txt")
+    campus, u1 = lesson.campus, lesson.people["u1"]
+    campus.drafts.add(lesson.member("u1"), assignment, file_part(file))
+    campus.library.trash(u1, file.file_id)
+    campus.purge.empty_trash(u1)
+    with refuses("DELETED"):
+        campus.submissions.submit(lesson.member("u1"), assignment)
+
+
 def test_a_part_is_added_on_the_version_that_was_seen(lesson: Class) -> None:
     group_set, _ = lesson.team("u1", "u2")
     assignment, drafts = lesson.assignment(group_set_id=group_set.group_set_id), lesson.campus.drafts

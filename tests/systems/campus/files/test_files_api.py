@@ -61,6 +61,19 @@ def test_a_file_goes_up_in_parts_and_comes_down_whole(at: Place, api: Api) -> No
     assert down.headers["Content-Length"] == str(len(content))
 
 
+def test_a_completion_whose_answer_was_lost_is_asked_again(at: Place, api: Api) -> None:
+    lin = at.user("lin")
+    upload = _slot(api, lin, "a.txt", b"abc")
+    assert _send(api, lin, upload, 1, b"abc") == 204
+    path = f"/uploads/{upload['uploadId']}:complete"
+    file = given(api.post(path, {}, by=lin))
+    assert given(api.post(path, {}, by=lin)) == file
+    assert refused(api.post(path, {}, by=at.user("mo"))) == (403, "NOT_SHARED")
+    other = store(at, lin, "b.txt")
+    wrong = api.post(f"/files/{other.file_id}:complete", {"uploadId": upload["uploadId"]}, by=lin)
+    assert refused(wrong) == (404, "UPLOAD_NOT_FOUND")
+
+
 def test_a_part_larger_than_a_part_is_refused_before_it_is_read(at: Place, api: Api) -> None:
     lin = at.user("lin")
     upload = _slot(api, lin, "a.txt", b"abc")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -17,7 +18,7 @@ from tablewright.systems.campus import design as d
 from tablewright.systems.campus import jobs
 from tablewright.systems.campus.campus import open_campus
 from tablewright.systems.campus.files.scan import scanner_of
-from tablewright.systems.campus.files.scanner import Clean, Infected
+from tablewright.systems.campus.files.scanner import Clean, Infected, Unscanned, Verdict
 from tablewright.systems.campus.model import File, Share, User
 from tablewright.systems.campus.settings import Settings, SettingsUnusable, settings_in
 from tablewright.systems.campus.sharing.access_check import FileAccess
@@ -196,6 +197,25 @@ def test_without_a_scanner_files_are_not_scanned_and_can_be_shared(at: Place, tm
     with_scanner = FileAccess(campus.repository, Settings(scanner="signatures"))
     with refuses("NOT_SCANNED"):
         with_scanner.check(mo, campus.repository.file(file.file_id))
+
+
+def test_a_file_is_scanned_when_the_scanner_is_back_however_long_it_was_away(at: Place) -> None:
+    class Away:
+        def scan(self, chunks: Iterable[bytes]) -> Verdict:
+            return Unscanned("clamd cannot be reached", retry=True)
+
+    lin, scans = at.user("lin"), at.campus.scans
+    file, scanner = store(at, lin), scans._scanner
+    scans._scanner = Away()
+    for _ in range(3 * 24):
+        scan(at)
+        at.later(hours=1)
+    assert at.campus.repository.file(file.file_id).virus_scan_status == "pending"
+    assert [task.kind for task in at.campus.waiting_tasks() if task.failures] == ["scan"]
+    scans._scanner = scanner
+    at.later(hours=1)
+    scan(at)
+    assert at.campus.repository.file(file.file_id).virus_scan_status == "clean"
 
 
 def test_the_list_of_checksums_comes_from_the_settings(tmp_path: Path) -> None:

@@ -42,6 +42,13 @@ def _zip(**entries: bytes) -> bytes:
         (_zip(a=b"1"), "a.docx", "application/zip"),
         (_zip(**{"[Content_Types].xml": b"", "word__document.xml": b""}), "a.zip", DOCX),
         (_zip(mimetype=b"application/epub+zip"), "a.zip", "application/epub+zip"),
+        (
+            _zip(mimetype=b"application/vnd.oasis.opendocument.text"),
+            "a.zip",
+            "application/vnd.oasis.opendocument.text",
+        ),
+        (_zip(mimetype=b"application/pdf"), "a.pdf", "application/zip"),
+        (_zip(mimetype=b"application/epub+zip\r\nSet-Cookie: a=b"), "a.epub", "application/zip"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old.doc", "application/msword"),
     ],
 )

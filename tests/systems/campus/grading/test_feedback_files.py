@@ -98,6 +98,30 @@ def test_a_save_that_is_refused_holds_no_file(room: Classroom) -> None:
     assert room.at.campus.repository.file(file.file_id).held_by == []
 
 
+def test_a_crash_between_a_file_and_its_mark_leaves_the_file_held_for_an_hour(
+    room: Classroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room.enrol("lin")
+    submission = room.submission(room.assignment(), "lin")
+    lost, kept = stored(room, b"lost"), stored(room, b"kept")
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(room.at.campus.marks), "_save", killed)
+        patch.setattr(type(room.at.campus.feedback_files), "release_unused", lambda *_: None)
+        with pytest.raises(KeyboardInterrupt):
+            room.mark(submission, "70", feedback_file_id=lost.file_id)
+    room.mark(submission, "70", feedback_file_id=kept.file_id)
+    repository = room.at.campus.repository
+    assert repository.file(lost.file_id).held_by == [submission.submission_id]
+    room.at.later(hours=2)
+    room.run_tasks()
+    assert repository.file(lost.file_id).held_by == []
+    assert repository.file(kept.file_id).held_by == [submission.submission_id]
+
+
 def test_the_archive_of_a_course_has_the_bytes_of_feedback_and_lets_go_of_them(
     room: Classroom, graded: tuple[Submission, File]
 ) -> None:
@@ -105,8 +129,8 @@ def test_the_archive_of_a_course_has_the_bytes_of_feedback_and_lets_go_of_them(
     campus = room.at.campus
     stored(room, b"Something else.", file.file_id)
     archive = campus.archive
-    archive._stored(room.course())
-    lines = [json.loads(line) for line in archive._archive.lines(archive_name(room.course_id))]
+    name = archive_name(archive._stored(room.course()))
+    lines = [json.loads(line) for line in archive._archive.lines(name)]
     kept = [each for each in lines if each.get("feedbackFileId") == file.file_id]
     assert b"".join(base64.b64decode(each["data"]) for each in kept) == b"Read page 3."
     archive._drop(campus.repository.submission(row.submission_id))

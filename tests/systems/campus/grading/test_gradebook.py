@@ -109,6 +109,30 @@ def test_the_spreadsheet_runs_no_formula(api: Api, room: Classroom) -> None:
     assert rows[1] == ["Lin", "S-lin", "lin@campus.example", "", "80", "80", ""]
 
 
+def test_who_takes_the_grades_of_a_course_or_the_work_of_an_assignment_is_recorded(
+    at: Place, api: Api, room: Classroom
+) -> None:
+    room.enrol("lin")
+    assignment, tessa = room.assignment(), room.users["tessa"]
+    room.submission(assignment, "lin")
+    book, sheet = f"/courses/{room.course_id}/gradebook", f"/assignments/{assignment.assignment_id}/worksheet"
+    for path in (book, f"{book}.csv", sheet, f"{sheet}.csv"):
+        assert api.get(path, by=tessa).status_code == 200
+
+    def actions(subject: str) -> list[tuple[str, str]]:
+        entries = reversed(list(at.db.all(d.audit.of(subject))))
+        return [(each.action, each.actor) for each in entries]
+
+    assert actions(f"course:{room.course_id}") == [
+        ("gradebook opened", tessa.name),
+        ("gradebook downloaded", tessa.name),
+    ]
+    assert actions(f"assignment:{assignment.assignment_id}") == [
+        ("submissions downloaded", tessa.name),
+        ("worksheet downloaded", tessa.name),
+    ]
+
+
 def test_a_scheme_that_cannot_be_is_refused(api: Api, room: Classroom) -> None:
     path, brandt = f"/courses/{room.course_id}/grade-scheme", room.users["brandt"]
     bad = {"version": 1, "gradeGroups": [{"groupId": "", "name": "A", "weight": -1}]}

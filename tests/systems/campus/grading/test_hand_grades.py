@@ -230,10 +230,18 @@ def test_a_grade_for_the_wrong_student_is_removed_until_it_is_seen(api: Api, roo
     room.enrol("lin")
     room.enrol("omar")
     tessa, assignment = room.users["tessa"], room.assignment()
-    row = by_hand(room, assignment, "lin", "80")
+    campus = room.at.campus
+    file = campus.uploads.store_whole(room.at.again(tessa), "notes.txt", [b"Well done."], 10)
+    entry = MarkEntry(D("80"), feedback_file_id=file.file_id)
+    row = campus.hand_grades.save(
+        member_of(room, "tessa"), assignment, room.users["lin"].user_id, entry, publish=True
+    )
+    assert campus.repository.file(file.file_id).held_by == [row.submission_id]
     assert api.delete(f"/submissions/{row.submission_id}/grade", by=tessa).status_code == 204
-    assert room.at.campus.hand_grades.of_owner(assignment, room.users["lin"].user_id) is None
-    assert room.at.campus.marks.of(row.submission_id) == []
+    assert campus.hand_grades.of_owner(assignment, room.users["lin"].user_id) is None
+    room.run_tasks()
+    assert campus.marks.of(row.submission_id) == []
+    assert campus.repository.file(file.file_id).held_by == []
     seen = by_hand(room, assignment, "lin", "70")
     room.at.campus.marks.return_to_student(assignment, seen, room.actor("brandt"))
     answer = api.delete(f"/submissions/{seen.submission_id}/grade", by=tessa)

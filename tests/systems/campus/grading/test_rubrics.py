@@ -11,7 +11,7 @@ from tests.systems.talk import given, refused
 
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Changed
-from tablewright.systems.campus.grade_model import Rubric
+from tablewright.systems.campus.grade_model import Level, Rubric
 
 D = Decimal
 
@@ -99,6 +99,28 @@ def test_a_visible_grade_that_a_rubric_changes_is_told(at: Place, room: Classroo
     at.campus.rubrics.change(rubric, "Essay", cheaper(rubric, "4"), room.actor("brandt"), 1)  # type: ignore[arg-type]  # criteria
     room.run_tasks()
     assert room.notices("lin")[0].text == "Your grade for “Essay” was changed."
+
+
+def test_a_mark_of_a_level_that_is_gone_keeps_its_total(at: Place, room: Classroom) -> None:
+    rubric = room.rubric(("0", "5"), ("0", "3"))
+    assignment = room.assignment(rubric_id=rubric.rubric_id)
+    rows = {}
+    for name, level in (("lin", 1), ("omar", 0)):
+        room.enrol(name)
+        row = room.submission(assignment, name)
+        rows[name] = room.mark(row, None, criteria=levels(rubric, level, 1))
+    first, second = rubric.criteria
+    kept, gone = first.levels
+    renamed = gone.model_copy(update={"level_id": "", "title": "Outstanding"})
+    more = Level(level_id="", title="Good", points=D(3))
+    dearer = second.levels[1].model_copy(update={"points": D(4)})
+    criteria = [
+        first.model_copy(update={"levels": [kept, more, renamed]}),
+        second.model_copy(update={"levels": [second.levels[0], dearer]}),
+    ]
+    at.campus.rubrics.change(rubric, "Essay", criteria, room.actor("brandt"), 1)
+    room.run_tasks()
+    assert {name: room.again(row).grade for name, row in rows.items()} == {"lin": D(8), "omar": D(4)}
 
 
 def test_an_assignment_is_marked_with_a_rubric_of_its_course(at: Place, room: Classroom) -> None:

@@ -191,6 +191,28 @@ def test_an_erasure_reaches_a_request_about_the_work_of_a_team_drafts_and_reason
     assert (certificate.erased["submissions"], certificate.erased["preparation"]) == (1, 2)
 
 
+def test_an_erasure_reaches_the_parts_that_someone_added_to_the_work_of_a_team(at: Place) -> None:
+    room, admin = course_of(at), at.user("kaya", "admin")
+    noor = person(at, "noor", "Noor Vandervelde")
+    lin = room.person("lin")
+    room.people["noor"] = noor
+    at.campus.courses.place(room.member(), noor, "student", None)
+    group_set, _ = room.team("lin", "noor")
+    made = room.assignment(group_set_id=group_set.group_set_id)
+    planned = room.assignment(title="Lab 2", group_set_id=group_set.group_set_id)
+    essays = [room.file(noor, name=f"Noor Vandervelde {n}.txt") for n in range(2)]
+    room.submit("lin", made, file_part(room.file(lin, name="lin.txt")), attempt=1)
+    joined = room.submit("noor", made, file_part(essays[0]), attempt=1)
+    at.campus.drafts.add(room.member("lin"), planned, text("mine"))
+    at.campus.drafts.add(room.member("noor"), planned, file_part(essays[1]))
+    at.campus.privacy.erase(noor.user_id, admin)
+    assert named(at, "Noor Vandervelde", noor.email) == []
+    row = room.row(joined)
+    assert row is not None
+    assert [part.filename for part in row.parts] == ["lin.txt", "file-2.txt"]
+    assert [part.text for part in at.campus.drafts.mine(room.member("lin"), planned).parts] == ["mine"]
+
+
 def test_an_erasure_reaches_names_of_files_that_stay_and_what_others_were_told(at: Place) -> None:
     room, admin = course_of(at), at.user("kaya", "admin")
     noor, lin = person(at, "noor", "Noor Vandervelde"), person(at, "lin", "Lin Zhao")

@@ -61,6 +61,13 @@ def test_senders_of_one_name_have_folders_of_their_own_and_see_only_their_own_fi
     assert shared.notices(ada) == ["Zoë 李 sent you “одно.txt”."]
 
 
+def test_a_class_behind_one_address_enters_at_once(shared: Shared, api: Api) -> None:
+    ada = shared.user("ada")
+    _, token = shared.link(ada, shared.folder(ada, "Homework"), kind="drop")
+    for number in range(40):
+        enter(api, f"/drops/{token}", f"Student {number}")
+
+
 def test_nothing_of_a_drop_can_be_read_through_the_link(shared: Shared, api: Api) -> None:
     ada = shared.user("ada")
     folder = shared.at.campus.folders.create(ada, "Homework")

@@ -198,6 +198,15 @@ def test_who_may_write_in_a_folder_uploads_a_file_that_is_its_owners(shared: Sha
     assert (shared.at.again(ada).storage_used, shared.at.again(bob).storage_used) == (3, 0)
 
 
+def test_an_older_version_that_a_writer_opens_counts_as_an_access(shared: Shared, api: Api) -> None:
+    ada, bob = shared.user("ada"), shared.user("bob")
+    file = shared.stored(ada, "essay.txt", b"first")
+    [share] = shared.share(ada, file, bob.email, permissions="write")
+    assert api.get(f"/files/{file.file_id}/versions/1/content", by=bob).content == b"first"
+    jobs.flush_accesses(shared.at.campus)
+    assert shared.at.campus.repository.share(share.share_id).access_count == 1
+
+
 def test_a_list_says_what_cannot_be_opened_now(shared: Shared, api: Api) -> None:
     ada, bob = shared.user("ada"), shared.user("bob")
     files = [shared.stored(ada, f"{n}.txt", b"text") for n in range(2)]

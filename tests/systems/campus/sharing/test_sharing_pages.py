@@ -18,7 +18,7 @@ from tablewright.app.serve import app_of
 from tablewright.app.systems import CAMPUS as SYSTEM
 from tablewright.edge import serving_app
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.jobs import run_tasks
+from tablewright.systems.campus.jobs import flush_accesses, run_tasks
 from tablewright.systems.campus.model import File, User
 from tablewright.systems.campus.sharing.links import LinkTerms
 from tablewright.systems.campus.sharing.targets import target_of
@@ -111,6 +111,9 @@ def test_a_file_is_shared_opened_changed_and_no_longer_shared(
     assert 'data-line="2"' in seen.text
     assert noor.get(path).status_code == 404
     share_id = path.rpartition("/")[2]
+    assert omar.get(f"{HOME}/files/{file.file_id}").status_code == 200
+    flush_accesses(campus)
+    assert campus.repository.share(share_id).access_count == 2
     changed = lin.post(f"{HOME}/shares/{share_id}/change", data={"permissions": "write", "expiresOn": ""})
     assert "The share is changed." in words_of(changed)
     assert omar.post(f"{HOME}/shares/{share_id}/revoke").status_code == 403

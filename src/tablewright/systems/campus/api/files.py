@@ -129,23 +129,31 @@ def _add_uploads(api: APIRouter, campus: Campus, pace: list[Any]) -> None:
     @api.post("/files/{file_id}:complete", response_model_exclude_none=True)
     def complete_upload(user: Me, file_id: str, body: Complete, response: Response) -> FileView:
         """Make the file visible, after its size, checksum and content were checked; again, it returns the same."""
-        if not campus.uploads.was_completed(body.upload_id):
-            campus.uploads.of(user, body.upload_id)
-        file = campus.uploads.complete(body.upload_id, body.checksum)
-        if file.file_id != file_id or (file.user_id != user.user_id and file.uploaded_by != user.user_id):
-            campus.file_access.share_of(user, file, write=True)
-        return marked(response, file_view(file))
+        return marked(response, file_view(_completed(campus, user, body.upload_id, body.checksum, file_id)))
 
     @api.post("/uploads/{upload_id}:complete", response_model_exclude_none=True)
     def complete(user: Me, upload_id: str, body: UploadComplete, response: Response) -> FileView:
         """The same by the id of the upload alone."""
-        upload = campus.uploads.of(user, upload_id)
-        return marked(response, file_view(campus.uploads.complete(upload.upload_id, body.checksum)))
+        return marked(response, file_view(_completed(campus, user, upload_id, body.checksum)))
 
     @api.delete("/uploads/{upload_id}", status_code=204)
     def abandon_upload(user: Me, upload_id: str) -> None:
         """Cancel an upload; its quota is free at once."""
         campus.uploads.abandon(campus.uploads.of(user, upload_id).upload_id)
+
+
+def _completed(
+    campus: Campus, user: User, upload_id: str, checksum: str | None, file_id: str | None = None
+) -> File:
+    """The file of an upload; again, for its owner, its uploader, and those who may write it."""
+    if not campus.uploads.was_completed(upload_id):
+        campus.uploads.of(user, upload_id)
+    file = campus.uploads.complete(upload_id, checksum)
+    if file_id not in (None, file.file_id):
+        raise NotFound("upload")
+    if user.user_id not in (file.user_id, file.uploaded_by):
+        campus.file_access.share_of(user, file, write=True)
+    return file
 
 
 # --- files ---
@@ -262,11 +270,12 @@ def _add_versions(api: APIRouter, campus: Campus) -> None:
 
     @api.get("/files/{file_id}/versions/{number}/content")
     def get_version(request: Request, user: Me, file_id: str, number: int) -> Response:
+        _, share = campus.library.reached(user, file_id, write=True)
         file, version = campus.versions.readable(user, file_id, number)
         file = file.model_copy(update=current(version))
 
         def read(start: int, end: int | None) -> ObjectStream:
-            campus.library.fetched(file, user)
+            campus.library.fetched(file, user, share)
             return campus.library.open(file, start, end)
 
         return _content(request, campus, file, read)

@@ -13,6 +13,7 @@ from tablewright.kit.http import VersionRead, based_on, version_needed, view_of
 from tablewright.systems.campus.access import AnyMember, InstructorMember, StaffMember
 from tablewright.systems.campus.api import grade_bodies as bodies
 from tablewright.systems.campus.campus import Campus
+from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.grading.gradebook import StudentRow
 from tablewright.systems.campus.grading.mark_entries import typed_number
 
@@ -28,7 +29,8 @@ def gradebook(campus: Campus) -> APIRouter:
 
     @api.get("/courses/{course_id}/gradebook", response_model_exclude_none=True)
     def get_gradebook(member: StaffMember) -> bodies.GradebookView:
-        """Every student's results and total."""
+        """Every student's results and total. Recorded, as a download of it is."""
+        sheet_opened(campus, member, "gradebook opened")
         sheet = campus.gradebook.for_staff(member.course)
         return bodies.GradebookView(
             course_id=member.course.course_id,
@@ -41,10 +43,7 @@ def gradebook(campus: Campus) -> APIRouter:
 
     @api.get("/courses/{course_id}/gradebook.csv")
     def get_gradebook_csv(member: StaffMember) -> Response:
-        text = campus.gradebook.csv(member.course)
-        return download(
-            text, "campus", f"{member.course.course_id}-gradebook", campus.repository.now(), "csv"
-        )
+        return gradebook_csv(campus, member)
 
     @api.post("/courses/{course_id}/gradebook:preview", response_model_exclude_none=True)
     def preview_gradebook(request: Request, member: StaffMember) -> bodies.GradePlanView:
@@ -90,6 +89,18 @@ def gradebook(campus: Campus) -> APIRouter:
         return {"version": saved.version}
 
     return api
+
+
+def sheet_opened(campus: Campus, member: CourseMember, action: str) -> None:
+    """Record who saw everyone's grades (CC-X11)."""
+    entry = campus.repository.audit(f"course:{member.course.course_id}", action, member.actor)
+    campus.repository.db.write(entry)
+
+
+def gradebook_csv(campus: Campus, member: CourseMember) -> Response:
+    sheet_opened(campus, member, "gradebook downloaded")
+    subject = f"{member.course.course_id}-gradebook"
+    return download(campus.gradebook.csv(member.course), "campus", subject, campus.repository.now(), "csv")
 
 
 def student_view(row: StudentRow) -> bodies.StudentGradesView:

@@ -317,7 +317,7 @@ def public_view(campus: Campus, visitor: Opened, folder_id: str | None) -> Publi
 
 def _add_file_requests(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
     limits = paces(buckets)
-    enters = [*limits, Depends(limit_rate(buckets, "senders", per_minute=6, burst=10, key=rate_limit_key))]
+    enters = [*limits, Depends(limit_rate(buckets, "senders", per_minute=30, burst=60, key=rate_limit_key))]
 
     def file_request(token: str) -> Link:
         return campus.file_requests.find(token)

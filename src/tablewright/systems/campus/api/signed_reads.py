@@ -9,10 +9,9 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.errors import NotFound
-from tablewright.edge.rate_limit import rate_limit_key
 from tablewright.edge.routes import Router
 from tablewright.kit.objects.signed_paths import SignatureUnusable, SignedPath
-from tablewright.systems.campus.access import member_submission_of
+from tablewright.systems.campus.access import CAMPUS, member_submission_of
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.errors import Gone
@@ -22,7 +21,7 @@ from tablewright.systems.campus.files.readers import Reader, reader_of
 
 def signed_reads(campus: Campus, buckets: RateLimiter) -> APIRouter:
     api = Router(tags=["files"])
-    pace = Depends(limit_rate(buckets, "previews", per_minute=240, burst=120, key=rate_limit_key))
+    pace = Depends(limit_rate(buckets, "previews", per_minute=240, burst=120, identity=CAMPUS.caller))
 
     @api.get("/objects/{signed}")
     def get_signed(request: Request, signed: str) -> Response:

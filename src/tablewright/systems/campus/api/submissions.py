@@ -13,7 +13,7 @@ from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.errors import NotFound
 from tablewright.edge.routes import Router
 from tablewright.kit.http import Body, Cursor, IdempotencyKey, Page, VersionRead, based_on, listed, view_of
-from tablewright.systems.campus.access import Me, OpenAssignment, OpenSubmission, StaffSubmission
+from tablewright.systems.campus.access import CAMPUS, Me, OpenAssignment, OpenSubmission, StaffSubmission
 from tablewright.systems.campus.api.content import content_response
 from tablewright.systems.campus.api.me import PageSize
 from tablewright.systems.campus.campus import Campus
@@ -141,7 +141,7 @@ def receipt_of(
 
 
 def _add_submit(api: APIRouter, campus: Campus, buckets: RateLimiter) -> None:
-    pace = Depends(limit_rate(buckets, "submit", per_minute=600, burst=300))
+    pace = Depends(limit_rate(buckets, "submit", per_minute=60, burst=60, identity=CAMPUS.caller))
 
     @api.post(
         "/assignments/{assignment_id}/submissions", status_code=201, dependencies=[pace],

@@ -90,14 +90,22 @@ def _add_worksheets(api: APIRouter, campus: Campus) -> None:
 
 
 def worksheet_zip(campus: Campus, found: MemberAssignment) -> Response:
+    _record(campus, found, "submissions downloaded")
     chunks = campus.worksheets.zip(found.assignment, found.member.actor)
     headers = {**_named(campus, found, "zip"), "Content-Encoding": "identity"}
     return StreamingResponse(chunks, media_type="application/zip", headers=headers)
 
 
 def worksheet_csv(campus: Campus, found: MemberAssignment) -> Response:
+    _record(campus, found, "worksheet downloaded")
     text = campus.worksheets.csv(found.assignment, found.member.actor)
     return Response(text, media_type="text/csv; charset=utf-8", headers=_named(campus, found, "csv"))
+
+
+def _record(campus: Campus, found: MemberAssignment, action: str) -> None:
+    """Who took all of it (CC-X11); a single file that staff opens is recorded with its submission."""
+    subject = f"assignment:{found.assignment.assignment_id}"
+    campus.repository.db.write(campus.repository.audit(subject, action, found.member.actor))
 
 
 def uploaded(campus: Campus, found: MemberAssignment, file_id: str) -> IO[bytes]:

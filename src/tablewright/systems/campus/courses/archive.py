@@ -1,9 +1,12 @@
 """The archive of a course: two years after its semester, submissions and marks leave the tables (CC-53, CC-D24).
 
-    archive/courses/CS101-2026-AUTUMN   lines of JSON: {"kind": "submission", "item": {...}}, and {"kind": "bytes", ...}
+    archive/courses/CS101-2026-AUTUMN/{archiveId}   lines of JSON: {"kind": "submission", "item": {...}}, and
+                                                    {"kind": "bytes", ...}
 
 A task for each course waits for its day. Must hold: nothing is dropped before its archive, with the bytes of every
-file, was stored and verified, and the course says so; after a crash the task continues where that leaves it.
+file, was stored and verified, and the course says so; after a crash the task continues where that leaves it. Of two
+workers at one course (the lease of the first ran out) each writes an archive of its own, and the course has the first
+that was complete: the slower one, which no longer finds what was dropped, replaces nothing.
 """
 
 import base64
@@ -25,8 +28,14 @@ from tablewright.systems.campus.model import Task
 from tablewright.systems.campus.repository import SYSTEM, Repository
 
 
-def archive_name(course_id: str) -> str:
-    return f"courses/{course_id}"
+def archive_name(course: Course) -> str:
+    """The archive of a course that was archived; those from before there were ids have none in their name."""
+    folder = _folder(course)
+    return folder if course.archive_id is None else f"{folder}/{course.archive_id}"
+
+
+def _folder(course: Course) -> str:
+    return f"courses/{course.course_id}"
 
 
 class CourseArchive:
@@ -61,19 +70,25 @@ class CourseArchive:
         end = course.archived_at + self._years * A_YEAR
         if self._repository.now() < end:
             return Postponed(end, "the archive is kept")
-        self._archive.remove(archive_name(course.course_id))
+        self._archive.remove(archive_name(course))
+        self._archive.remove_below(_folder(course))  # and what workers that were killed have left
         return Finished((self._repository.audit(f"course:{course.course_id}", "archive removed", SYSTEM),))
 
     def _stored(self, course: Course) -> Course:
-        name = archive_name(course.course_id)
-        self._archive.store(
-            name, self._lines(course), {"course": course.course_id, "semester": course.semester}
-        )
-        self._archive.verify(name)
-        after = course.model_copy(update={"archived_at": self._repository.now()})
-        write = d.courses.change(course, after)
-        entry = self._repository.audit(f"course:{course.course_id}", "archived", SYSTEM, course, after)
-        self._repository.write("COURSE", write, entry)
+        after = course.model_copy(update={"archive_id": self._repository.new_uuid()})
+        name = archive_name(after)
+        try:
+            self._archive.store(
+                name, self._lines(course), {"course": course.course_id, "semester": course.semester}
+            )
+            self._archive.verify(name)
+            after = after.model_copy(update={"archived_at": self._repository.now()})
+            write = d.courses.change(course, after)
+            entry = self._repository.audit(f"course:{course.course_id}", "archived", SYSTEM, course, after)
+            self._repository.write("COURSE", write, entry)
+        except Exception:  # damaged, or another worker was faster
+            self._archive.remove(name)
+            raise
         return write.item or after
 
     # --- what is in it ---

@@ -8,7 +8,7 @@ Elsewhere: whether it accepts work (acceptance.py), the task (late_updates.py), 
 (assignment_rules.py), reminders (reminders.py).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -89,9 +89,12 @@ class Assignments:
         self._write(member, "created", d.assignments.create(assignment), None, assignment)
         return assignment
 
-    def mistakes(self, assignment: Assignment, member: CourseMember) -> list[Mistake]:
-        """All that is wrong with an assignment, for a form."""
-        return [*mistakes_in(assignment, member.course), *self._missing(assignment, member)]
+    def mistakes(
+        self, assignment: Assignment, member: CourseMember, before: Assignment | None = None
+    ) -> list[Mistake]:
+        """All that is wrong with an assignment, for a form. What was attached `before` may stay."""
+        known = before.attachments if before is not None else ()
+        return [*mistakes_in(assignment, member.course), *self._missing(assignment, member, known)]
 
     def change(
         self,
@@ -112,7 +115,7 @@ class Assignments:
             after = before.model_copy(update={**edited, "updated_at": moment})
             if before.status != "draft" and after.group_set_id != before.group_set_id:
                 raise Conflict("PUBLISHED", "Teams cannot be changed once it is published.", "groupSetId")
-            self._refuse_mistakes(after, member)
+            self._refuse_mistakes(after, member, before)
             moved = any(getattr(before, name) != getattr(after, name) for name in _DATES)
             tasks = self._late(after) if moved and before.status != "draft" else []
             write = d.assignments.change(before, after)
@@ -286,10 +289,14 @@ class Assignments:
             except Stale:
                 raise Changed() from None
 
-    def _refuse_mistakes(self, assignment: Assignment, member: CourseMember) -> None:
-        refuse(self.mistakes(assignment, member))
+    def _refuse_mistakes(
+        self, assignment: Assignment, member: CourseMember, before: Assignment | None = None
+    ) -> None:
+        refuse(self.mistakes(assignment, member, before))
 
-    def _missing(self, assignment: Assignment, member: CourseMember) -> list[Mistake]:
+    def _missing(
+        self, assignment: Assignment, member: CourseMember, attached: Sequence[str]
+    ) -> list[Mistake]:
         """What the assignment names and does not exist."""
         found = []
         course_id, db = assignment.course_id, self._repository.db
@@ -302,28 +309,35 @@ class Assignments:
             not is_uuid(rubric_id) or db.one(d.rubrics.get(course_id, rubric_id)) is None
         ):
             found.append(Mistake("RUBRIC_NOT_FOUND", "rubricId", "This course has no such rubric."))
-        for file_id in assignment.attachments:
-            if not self._is_attachable(file_id, member):
-                found.append(
-                    Mistake("FILE_NOT_FOUND", "attachments", "Attach complete files of staff of this course.")
-                )
-                break
+        new = [file_id for file_id in assignment.attachments if file_id not in attached]
+        if not all(self._is_attachable(file_id, member) for file_id in new):
+            found.append(Mistake("FILE_NOT_FOUND", "attachments", "Attach files of your own."))
         return found
 
     def _is_attachable(self, file_id: str, member: CourseMember) -> bool:
+        """Of another's file a course would get what its owner has not shared with it."""
+        file = self._attached(file_id)
+        return file is not None and file.user_id == member.user.user_id
+
+    def _attached(self, file_id: str) -> File | None:
+        """A file as it is, unless it was deleted or has a virus."""
         try:
             file = self._repository.file(file_id)
         except NotFound:
-            return False
-        owner = self._repository.enrolment(file.user_id, member.course.course_id)
-        is_staff = file.user_id == member.user.user_id or (owner is not None and owner.role != "student")
-        return is_staff and file.status == "active" and file.upload_state == "complete"
+            return None
+        return file if file.status == "active" and file.upload_state == "complete" else None
+
+    def attachments(self, assignment: Assignment) -> list[File]:
+        """The attached files that are still there."""
+        found = map(self._attached, assignment.attachments)
+        return [file for file in found if file is not None]
 
     def attachment(self, assignment: Assignment, file_id: str, *, is_early: bool = False) -> File:
         """An attached file, for everyone in the course; for students once the assignment is available."""
-        if is_early or file_id not in assignment.attachments:
+        file = self._attached(file_id) if file_id in assignment.attachments and not is_early else None
+        if file is None:
             raise NotFound("file")
-        return self._repository.file(file_id)
+        return file
 
     def _refuse_audience(self, assignment: Assignment, course: Course, audience: Audience, id: str) -> None:
         if audience == "section":

@@ -1,7 +1,7 @@
 """Courses and who is in them (CC-D17). The role in a course decides what a user may do there.
 
 Must hold: who creates a course is its instructor, in the same transaction; a user is in a course once, with one role;
-a removed student leaves the teams of the course in the same transaction.
+a student who is removed, or becomes staff, leaves its teams in the same transaction.
 Elsewhere: many at once (roster.py), teams (teams.py).
 """
 
@@ -214,8 +214,8 @@ class Courses:
             entry = self._repository.audit(
                 f"course:{course_id}", f"person {done}", member.actor, before, after
             )
-            former = [self._former(before)] if before is not None and before.role != role else []
-            self._repository.write("ENROLMENT", write, *former, entry)
+            follows = self._after_role(before) if before is not None and before.role != role else []
+            self._repository.write("ENROLMENT", write, *follows, entry)
             return write.item or after, done
 
         return self._repository.retried(None, attempt, on=(Changed, Conflict))
@@ -232,6 +232,11 @@ class Courses:
         )
         teams = self._out_of_teams(before)
         self._repository.write("ENROLMENT", d.enrolments.delete(before), self._former(before), *teams, entry)
+
+    def _after_role(self, before: Enrolment) -> list[Write[Any]]:
+        """What follows when someone gets another role: only students are in teams."""
+        teams = self._out_of_teams(before) if before.role == "student" else []
+        return [self._former(before), *teams]
 
     def _former(self, enrolment: Enrolment) -> Write[FormerEnrolment]:
         """That the user had this role: an erasure finds by it what the user wrote here."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tablewright.edge.errors import BadRequest, Conflict, Forbidden, Refused
+from tablewright.edge.errors import BadRequest, Conflict, Forbidden, NotFound, Refused
 from tablewright.systems.campus.course_model import Assignment, Part
 from tablewright.systems.campus.courses.assignment_rules import is_https
 from tablewright.systems.campus.errors import Locked, TooLarge
@@ -84,7 +84,11 @@ class Parts:
 
     def file(self, assignment: Assignment, part: Part) -> File:
         """The file of a part, which must still be there and allowed."""
-        file = self._repository.file(part.file_id or "")
+        try:
+            file = self._repository.file(part.file_id or "")
+        except NotFound:
+            words = f"{part.filename} was deleted for good. Remove it here."
+            raise Conflict("DELETED", words, "parts") from None
         if file.status == "deleted":
             raise Conflict("DELETED", f"{part.filename} was deleted. Remove it here, or restore it.", "parts")
         pinned = {

@@ -27,6 +27,12 @@ from tablewright.systems.campus.repository import Repository
 WITHDRAWN = "withdrawn"
 
 
+def clearing_task(repository: Repository, submission: Submission) -> Task:
+    """To be written with the end of a submission: removes what markers had begun to write about it."""
+    now, id = repository.now(), repository.new_uuid()
+    return Task(task_id=id, kind=WITHDRAWN, created_at=now, due_at=now, about=submission.submission_id)
+
+
 class Withdrawals:
     """Takes attempts back."""
 
@@ -80,17 +86,12 @@ class Withdrawals:
                 *self._released(before),
                 *(d.member_entries.discard(*key, before.submission_number, member) for member in other_members(before)),
                 *self._days_back(before),
-                d.tasks.add(self._task(before)),
+                d.tasks.add(clearing_task(self._repository, before)),
                 entry,
             )  # fmt: skip
             return write.item or draft
 
         return self._repository.retried(None, attempt, on=RACES)
-
-    def _task(self, submission: Submission) -> Task:
-        now = self._repository.now()
-        id = self._repository.new_uuid()
-        return Task(task_id=id, kind=WITHDRAWN, created_at=now, due_at=now, about=submission.submission_id)
 
     def clear(self, task: Task) -> Finished:
         """Handles the task `withdrawn`: marks and comments of a submission that is no more, and their files."""

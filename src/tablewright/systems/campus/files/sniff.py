@@ -6,6 +6,7 @@ Elsewhere: what is done with a type that is not allowed (uploads.py).
 """
 
 import codecs
+import re
 from collections.abc import Iterable
 
 HEAD_BYTES = 64 * 1024
@@ -57,6 +58,8 @@ _OLE_TYPES = {
     "msg": "application/vnd.ms-outlook",
 }
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+# What a zip file may say of itself in its first entry. Anything else there is the word of its sender.
+_OWN_TYPE = re.compile(rb"application/(?:epub\+zip|vnd\.oasis\.opendocument\.[a-z-]{1,60})")
 # The folder that only such an archive has.
 _ZIP_FOLDERS = (
     (b"word/", f"{_OFFICE}wordprocessingml.document"),
@@ -121,7 +124,7 @@ def _zip_type(head: bytes) -> str:
     if head[30:38] == b"mimetype":
         length = int.from_bytes(head[18:22], "little")
         stored = head[38 : 38 + min(length, 100)]
-        if stored.isascii() and stored.startswith(b"application/"):
+        if _OWN_TYPE.fullmatch(stored):
             return stored.decode()
     return next((kind for folder, kind in _ZIP_FOLDERS if folder in head), "application/zip")
 

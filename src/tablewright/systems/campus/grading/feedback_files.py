@@ -1,21 +1,26 @@
 """Files that go with a mark: a marker's file, whose bytes are pinned when the mark is saved (CC-43).
 
 Must hold: the students of a grade read the bytes that the marker chose, whatever the marker uploads or deletes later,
-until the submission is archived, and then they are in the archive; a file that no mark has any more is not held.
+until the submission is archived, and then they are in the archive; a file that no mark has any more is not held, also
+if a crash came between the file and the mark: a task that is written with the hold looks again.
 Elsewhere: held files (files/library.py, files/purge.py), the archive (courses/archive.py).
 """
 
 from collections.abc import Iterable
 from contextlib import suppress
+from datetime import timedelta
 
 from tablewright.edge.errors import NotFound, Refused
 from tablewright.kit.tables import Actor
+from tablewright.kit.tasks import Finished
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import PinnedFile, Submission
 from tablewright.systems.campus.files.library import Library
 from tablewright.systems.campus.grade_model import Mark
-from tablewright.systems.campus.model import File
+from tablewright.systems.campus.model import File, Task
 from tablewright.systems.campus.repository import Repository
+
+CHECK, CHECKED_AFTER = "feedback", timedelta(hours=1)
 
 
 class FeedbackFiles:
@@ -39,10 +44,26 @@ class FeedbackFiles:
             file = self._repository.file(file_id)
             if file.user_id != actor.subject or file.upload_state != "complete" or file.status != "active":
                 raise Refused("UNKNOWN_FILE", "Attach one of your own files.", "feedbackFileId")
-            self._repository.write("FILE", self._library.hold(file, submission.submission_id))
+            hold = self._library.hold(file, submission.submission_id)
+            self._repository.write("FILE", hold, d.tasks.add(self._checking(submission, file_id)))
             return pin_of(file)
 
         return self._repository.retried(None, attempt)
+
+    def _checking(self, submission: Submission, file_id: str) -> Task:
+        now, id = self._repository.now(), self._repository.new_uuid()
+        about = submission.submission_id
+        return Task(
+            task_id=id, kind=CHECK, created_at=now, due_at=now + CHECKED_AFTER, about=about, to=file_id
+        )
+
+    def check(self, task: Task) -> Finished:
+        """Handles the task `feedback`: hold the file no longer if its mark was never saved."""
+        used = self.ids_of(task.about)
+        with suppress(NotFound):  # it was taken back
+            used.add(self._repository.submission(task.about).feedback_file_id or "")
+        self.release(task.about, {task.to or ""} - used)
+        return Finished()
 
     def of_mark(self, mark: Mark | Submission) -> PinnedFile | None:
         """The pinned bytes of a mark or a grade; of one that is older than pins, those the file has now."""

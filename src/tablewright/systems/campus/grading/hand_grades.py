@@ -21,6 +21,7 @@ from tablewright.systems.campus.courses.owners import Owner
 from tablewright.systems.campus.courses.submissions import member_entries_of, same_members
 from tablewright.systems.campus.courses.teams import Teams
 from tablewright.systems.campus.courses.unsubmitted import BY_HAND, handed_in
+from tablewright.systems.campus.courses.withdrawals import clearing_task
 from tablewright.systems.campus.grading.disclosure import Pseudonyms
 from tablewright.systems.campus.grading.mark_entries import (
     MarkEntry,
@@ -112,7 +113,7 @@ class HandGrades:
         return self._marks.save(assignment, row, entry, member.actor, expected, publish=publish)
 
     def remove(self, member: CourseMember, assignment: Assignment, submission: Submission) -> None:
-        """Take the row back with its marks, before a student has seen a grade."""
+        """Take the row back before a student has seen a grade; a task removes its marks and lets go of their files."""
         if handed_in(submission):
             raise Conflict(
                 "HAS_SUBMISSION", "This student has submitted. Only a grade by hand can be removed."
@@ -124,12 +125,11 @@ class HandGrades:
                 raise Conflict("RELEASED", "The student sees this grade already. Change it instead.")
             key = row.assignment_id, row.owner_id, BY_HAND
             others = [each for each in row.member_ids if each != row.student_id]
-            marks = self._repository.db.all(d.marks_of_submission(submission_id=row.submission_id))
             self._repository.write(
                 "SUBMISSION",
                 d.submissions.delete(row),
                 *(d.member_entries.discard(*key, each) for each in others),
-                *(d.marks.delete(each) for each in marks),
+                d.tasks.add(clearing_task(self._repository, row)),
                 self._repository.audit(
                     f"submission:{row.submission_id}", "grade by hand removed", member.actor, row, None
                 ),

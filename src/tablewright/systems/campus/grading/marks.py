@@ -38,6 +38,7 @@ from tablewright.systems.campus.grading.release import is_released, visible
 from tablewright.systems.campus.grading.rubrics import Rubrics
 from tablewright.systems.campus.grading.totals import (
     graded,
+    has_levels,
     most_of,
     rubric_total,
 )
@@ -426,8 +427,8 @@ class Marks:
         self, assignment: Assignment, submission_id: str, rubric: Rubric, marker_id: str, by: str
     ) -> int:
         mark = self.one(submission_id, marker_id)
-        if mark is None or mark.rubric_id != rubric.rubric_id:
-            return 0
+        if mark is None or mark.rubric_id != rubric.rubric_id or not has_levels(rubric, mark.criteria):
+            return 0  # a mark of a level that is gone keeps its total
         total = rubric_total(rubric, mark.criteria, mark.adjustment) or Decimal(0)
         score = total if assignment.extra_credit else min(total, most_of(assignment, rubric))
         if score == mark.score:

@@ -2,7 +2,8 @@
 
 Must hold: a change of points is written with a task that recomputes every mark made with the rubric. A mark is saved
 on the condition that its rubric is the version its total was computed from (marks.py), so every mark either has the new
-points or is found by the task; a total that is right already is not written again (CC-S20).
+points or is found by the task; a total that is right already is not written again (CC-S20), and that of a mark whose
+level was removed stays.
 Elsewhere: the totals (totals.py), what the task does with one submission (marks.py).
 """
 

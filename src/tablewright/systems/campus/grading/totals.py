@@ -50,6 +50,16 @@ def criterion_points(criterion: Criterion, mark: CriterionMark) -> Decimal | Non
     return next((level.points for level in criterion.levels if level.level_id == mark.level_id), None)
 
 
+def has_levels(rubric: Rubric, marks: Mapping[str, CriterionMark]) -> bool:
+    """False if a level that was chosen is gone: then the rubric no longer says what the mark is worth."""
+    levels = {each.criterion_id: {level.level_id for level in each.levels} for each in rubric.criteria}
+    return all(
+        mark.points is not None or mark.level_id is None or mark.level_id in levels[id]
+        for id, mark in marks.items()
+        if id in levels
+    )
+
+
 def rubric_total(
     rubric: Rubric, marks: Mapping[str, CriterionMark], adjustment: Decimal = Decimal(0)
 ) -> Decimal | None:

@@ -75,6 +75,7 @@ def _add_page(router: APIRouter, pages: CampusPages) -> None:
         eligibility = eligibility_of(campus.owners, member, given)
         shown = eligibility.shown(given) if eligibility is not None else given
         mine = campus.submissions.of_student(member, given) if eligibility is not None else []
+        files = campus.assignments.attachments(shown)
         return pages.page(
             request,
             "assignment",
@@ -89,7 +90,8 @@ def _add_page(router: APIRouter, pages: CampusPages) -> None:
             late=late_words(eligibility) if eligibility is not None else "",
             by_hand=_hand_grade(campus, eligibility, member, given),
             mine=[seen(campus, member, given, each) for each in reversed(mine)],
-            files=[campus.repository.file(file_id) for file_id in shown.attachments],
+            files=files,
+            lost=len(shown.attachments) - len(files),
             count=campus.assignments.count(given.assignment_id) if member.is_staff else 0,
             late_work=_late_words(given),
             types=_type_words(given),
@@ -148,7 +150,9 @@ def _form_page(
     status: int = 200,
 ) -> Response:
     campus, course = pages.campus, member.course
-    files = campus.listing.page(member.user, Wanted(), 50).items
+    attached = campus.assignments.attachments(found) if found is not None else []
+    newest = campus.listing.page(member.user, Wanted(), 50).items
+    files = {each.file_id: each for each in (*attached, *newest) if each.status == "active"}
     crumbs = course_crumbs(course)
     if found is not None:
         crumbs = (*crumbs, Crumb(found.title, assignment_path(found.assignment_id)))
@@ -167,7 +171,7 @@ def _form_page(
         sets=[(each.group_set_id, each.name) for each in campus.teams.sets(course.course_id)],
         rubrics=[(each.rubric_id, each.title) for each in campus.rubrics.of_course(course.course_id)],
         groups=[(each.group_id, each.name) for each in course.grade_groups],
-        files=files,
+        files=list(files.values()),
         status=status,
     )
 
@@ -204,7 +208,7 @@ def _add_editor(router: APIRouter, pages: CampusPages) -> None:
     def save(request: Request, found: InstructorAssignment, form: Posted) -> Response:
         member, stored = found.member, found.assignment
         fields, form = read_assignment(form, member.course.time_zone)
-        mistakes = service.mistakes(stored.model_copy(update=fields), member)
+        mistakes = service.mistakes(stored.model_copy(update=fields), member, stored)
         if form.errors or mistakes:
             return _form_page(pages, request, member, with_mistakes(form, mistakes), stored, 422)
         if stored.status != "draft":

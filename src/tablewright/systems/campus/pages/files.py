@@ -235,7 +235,10 @@ def _add_file(router: APIRouter, pages: CampusPages) -> None:
 
     @router.get("/files/{file_id}")
     def detail(request: Request, user: Me, file_id: str) -> Response:
-        return file_page(pages, request, user, campus.library.shown(user, file_id))
+        file = campus.library.shown(user, file_id)
+        if (share := campus.file_access.share_of(user, file)) is not None:
+            campus.file_access.used(share)  # the page shows its content
+        return file_page(pages, request, user, file)
 
     @router.post("/files/{file_id}")
     def change(request: Request, user: Me, file_id: str, form: Posted) -> Response:

@@ -7,12 +7,12 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
 
-from tablewright.edge.downloads import download
 from tablewright.edge.errors import CallerError, NotFound, problem_for
 from tablewright.pages.charts import Bar, bars
 from tablewright.pages.forms import Asked, Form, FormWrong, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.campus.access import AnyMember, InstructorMember, StaffMember
+from tablewright.systems.campus.api.gradebook import gradebook_csv, sheet_opened
 from tablewright.systems.campus.course_model import Assignment, Course, GradeGroup, GradeLetter
 from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.grading.gradebook import Sheet, share_of
@@ -43,6 +43,7 @@ def _add_sheet(router: APIRouter, pages: CampusPages) -> None:
 
     @router.get("/courses/{course_id}/gradebook")
     def gradebook(request: Request, member: StaffMember, form: Asked) -> Response:
+        sheet_opened(campus, member, "gradebook opened")
         sheet = campus.gradebook.for_staff(member.course)
         known = {each.assignment_id: each for each in sheet.assignments}
         chosen = known.get(form.get("assignment"))
@@ -65,11 +66,8 @@ def _add_sheet(router: APIRouter, pages: CampusPages) -> None:
         )
 
     @router.get("/courses/{course_id}/gradebook.csv")
-    def gradebook_csv(member: StaffMember) -> Response:
-        text = campus.gradebook.csv(member.course)
-        return download(
-            text, "campus", f"{member.course.course_id}-gradebook", campus.repository.now(), "csv"
-        )
+    def get_csv(member: StaffMember) -> Response:
+        return gradebook_csv(campus, member)
 
 
 def _heading(assignment: Assignment) -> str:

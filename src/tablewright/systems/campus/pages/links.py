@@ -265,7 +265,7 @@ def _send(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
     """The sender's ticket is a cookie for this link alone; the script of uploads sends it as a header."""
     router, campus = pages.router(), pages.campus
     pace = [Depends(limit_rate(buckets, "link pages", per_minute=240, burst=120, key=rate_limit_key))]
-    enters = [Depends(limit_rate(buckets, "senders", per_minute=6, burst=10, key=rate_limit_key))]
+    enters = [Depends(limit_rate(buckets, "senders", per_minute=30, burst=60, key=rate_limit_key))]
 
     def page(
         request: Request, token: str, link: Link, form: Form | None = None, status: int = 200

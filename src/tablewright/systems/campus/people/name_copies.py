@@ -16,7 +16,14 @@ from pydantic import BaseModel
 
 from tablewright.design import Entity, Get
 from tablewright.systems.campus import design as d
-from tablewright.systems.campus.course_model import Assignment, CourseRole, Part, Submission
+from tablewright.systems.campus.course_model import (
+    Assignment,
+    CourseRole,
+    Draft,
+    Part,
+    Submission,
+    TeamMembership,
+)
 from tablewright.systems.campus.grade_model import Comment, Mark, Regrade
 from tablewright.systems.campus.grading.disclosure import plain_name
 from tablewright.systems.campus.grading.marks import AGREED
@@ -41,21 +48,24 @@ class NameCopies:
         for found in list(db.all(d.submissions_of_student(student_id=user.user_id))):
             key = found.assignment_id, found.owner_id, found.submission_number
             row = d.submissions.get(*key)
-            if isinstance(found, Submission):
-                changed += self._changed(d.submissions, row, partial(_submission, user))
+            nameless = _submission if isinstance(found, Submission) else _team_submission
+            changed += self._changed(d.submissions, row, partial(nameless, user))
             submission = db.one(row, consistent=True)
             if submission is not None:
                 changed += self._in_threads(user, submission)
         return changed
 
     def in_preparation(self, user: User) -> int:
-        """Drafts, which go, and the reasons of other dates."""
+        """Drafts, which go, with what the user added to those of teams; and the reasons of other dates."""
         changed, db = 0, self._repository.db
         for assignment in self._assignments(self._courses(user)):
             draft = d.drafts.get(assignment.assignment_id, user.user_id)
             if db.one(draft, consistent=True) is not None:
                 db.write(d.drafts.discard(assignment.assignment_id, user.user_id))
                 changed += 1
+            if (team := self._team_of(assignment, user)) is not None:
+                of_team = d.drafts.get(assignment.assignment_id, team.team_id)
+                changed += self._changed(d.drafts, of_team, partial(_team_draft, user))
             override = d.overrides.get(assignment.assignment_id, "student", user.user_id)
             changed += self._changed(d.overrides, override, lambda it: {"reason": None})
         return changed
@@ -139,6 +149,12 @@ class NameCopies:
         for course_id in sorted(course_ids):
             yield from list(self._repository.db.all(d.assignments_of_course(course_id=course_id)))
 
+    def _team_of(self, assignment: Assignment, user: User) -> TeamMembership | None:
+        if assignment.group_set_id is None:
+            return None
+        key = assignment.course_id, assignment.group_set_id, user.user_id
+        return self._repository.db.one(d.team_memberships.get(*key), consistent=True)
+
     def _changed(self, entity: Entity[E, ...], row: Get[E], nameless: Callable[[E], dict[str, Any]]) -> bool:
         """Change a row as it is at this moment; False if nothing in it is to be changed."""
 
@@ -166,9 +182,18 @@ def _text(notice: Notification) -> str:
 
 def _submission(user: User, row: Submission) -> dict[str, Any]:
     nameless = {"student_name": NAME, "student_email": "", "university_id": None, "comments": None}
+    return {**nameless, **_team_submission(user, row)}
+
+
+def _team_submission(user: User, row: Submission) -> dict[str, Any]:
+    """What a member of a team has in the team's submission: parts."""
     parts = [_part(user, part, number) for number, part in enumerate(row.parts, 1)]
     files = [part.filename for part in parts if part.filename is not None]
-    return {**nameless, "parts": parts, "filename": files[0] if files else None}
+    return {"parts": parts, "filename": files[0] if files else None}
+
+
+def _team_draft(user: User, row: Draft) -> dict[str, Any]:
+    return {"parts": [part for part in row.parts if part.added_by != user.user_id]}
 
 
 def _part(user: User, part: Part, number: int) -> Part:

@@ -241,9 +241,12 @@
     this.state = "running";
     this.show();
     try {
-      this.slot = this.slot ? await ask(this.all.root, "GET", this.url()) : await this.find();
-      await this.parts(await this.missing());
-      if (this.state !== "running") return;
+      if (!this.isSent) {
+        this.slot = this.slot ? await ask(this.all.root, "GET", this.url()) : await this.find();
+        await this.parts(await this.missing());
+        if (this.state !== "running") return;
+        this.isSent = true;  // its completion may have succeeded although the answer was lost: ask that again
+      }
       var file = await this.complete();
       this.state = "done";
       this.show("Uploaded");
@@ -251,7 +254,7 @@
     } catch (trouble) {
       if (this.state !== "running") return;
       this.state = "failed";
-      if (trouble.status === 410 || trouble.status === 404) this.slot = null;
+      if (trouble.status === 410 || trouble.status === 404) { this.slot = null; this.isSent = false; }
       this.show(trouble instanceof Refused ? trouble.message : "The connection was lost. Resume when you are online again.");
     }
   };
