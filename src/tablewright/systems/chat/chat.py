@@ -149,14 +149,15 @@ def open_chat(
     conversations = Conversations(repository, periods, messages, animals.display_name, remove_thread)
     access_log, erased = AccessLog(repository, periods), ErasedList(objects)
     providers = providers or providers_of(settings, token_counter())
+    recall, limits, usage = Recall(repository, embedder), ChatLimits(repository), Usage(repository, settings)
     summaries = Summaries(
         repository,
         periods,
         messages,
-        providers.summary_of(people.find, families.names_around),
+        providers.summary_of(people.find, families.names_around, budget_left=lambda: not usage.is_spent()),
         follow=extraction.task,
+        count_use=usage.summary,
     )
-    recall, limits, usage = Recall(repository, embedder), ChatLimits(repository), Usage(repository, settings)
     older = older_messages(repository, messages, periods)
     review = Review(repository, messages, access_log, settings.operator_email, older)
     guardrails = Guardrails(repository)
