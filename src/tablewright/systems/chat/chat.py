@@ -167,7 +167,6 @@ def open_chat(
         repository, messages, windows, providers, guardrails, review, usage, counts, settings.token_limit
     )
     opened = Opened(messages, summaries, contexts, recall)
-    privacy = Privacy(repository, families, objects, erased, opened, remove_thread, copies)
     legacy = open_legacy(
         repository,
         periods,
@@ -177,6 +176,9 @@ def open_chat(
         settings.most_characters,
         guardrails,
         review,
+    )
+    privacy = Privacy(
+        repository, families, objects, erased, opened, remove_thread, copies, legacy.forget_parked
     )
     return Chat(
         repository=repository,
@@ -224,7 +226,7 @@ def open_chat(
         erasure=Erasure(repository, people, families, privacy, access_log, erased, remove_thread),
         deletions=Deletions(repository, messages.texts),
         agent_state=agent_state,
-        quality=Quality(repository, periods),
+        quality=Quality(repository, periods, messages.texts.remove_all),
         legacy=legacy,
         dispatch=repository.outbox.dispatch(),
     )
