@@ -14,7 +14,7 @@ from tablewright.systems.chat.quality import Quality
 
 @pytest.fixture
 def quality(at: Place) -> Quality:
-    return Quality(at.chat.repository, at.chat.periods)
+    return Quality(at.chat.repository, at.chat.periods, at.chat.messages.texts.remove_all)
 
 
 def remove_header(at: Place, user_id: str, conversation_id: str) -> None:
@@ -43,6 +43,17 @@ def test_messages_without_their_conversation_are_medium_and_deleted_with_an_entr
     assert quality.check().of("orphans") is None
     actions = [entry.action for entry in at.db.all(at.chat.repository.compliance_log("child:u_9"))]
     assert "orphans deleted" in actions
+
+
+def test_the_object_of_a_long_text_goes_with_its_orphan(at: Place, quality: Quality) -> None:
+    """ZC-X19, ZC-25."""
+    chat = at.talk(at.child("u_9"))
+    at.chat.messages.append(chat, [at.draft("x" * 300_000)])
+    remove_header(at, "u_9", chat.conversation_id)
+    at.later(hours=2)
+    assert len(list(at.chat.objects.names("texts/"))) == 1
+    quality.check(repair=True)
+    assert list(at.chat.objects.names("texts/")) == []
 
 
 def test_only_students_need_a_family(at: Place, quality: Quality) -> None:

@@ -149,14 +149,15 @@ def open_chat(
     conversations = Conversations(repository, periods, messages, animals.display_name, remove_thread)
     access_log, erased = AccessLog(repository, periods), ErasedList(objects)
     providers = providers or providers_of(settings, token_counter())
+    recall, limits, usage = Recall(repository, embedder), ChatLimits(repository), Usage(repository, settings)
     summaries = Summaries(
         repository,
         periods,
         messages,
-        providers.summary_of(people.find, families.names_around),
+        providers.summary_of(people.find, families.names_around, budget_left=lambda: not usage.is_spent()),
         follow=extraction.task,
+        count_use=usage.summary,
     )
-    recall, limits, usage = Recall(repository, embedder), ChatLimits(repository), Usage(repository, settings)
     older = older_messages(repository, messages, periods)
     review = Review(repository, messages, access_log, settings.operator_email, older)
     guardrails = Guardrails(repository)
@@ -166,7 +167,6 @@ def open_chat(
         repository, messages, windows, providers, guardrails, review, usage, counts, settings.token_limit
     )
     opened = Opened(messages, summaries, contexts, recall)
-    privacy = Privacy(repository, families, objects, erased, opened, remove_thread, copies)
     legacy = open_legacy(
         repository,
         periods,
@@ -176,6 +176,9 @@ def open_chat(
         settings.most_characters,
         guardrails,
         review,
+    )
+    privacy = Privacy(
+        repository, families, objects, erased, opened, remove_thread, copies, legacy.forget_parked
     )
     return Chat(
         repository=repository,
@@ -223,7 +226,7 @@ def open_chat(
         erasure=Erasure(repository, people, families, privacy, access_log, erased, remove_thread),
         deletions=Deletions(repository, messages.texts),
         agent_state=agent_state,
-        quality=Quality(repository, periods),
+        quality=Quality(repository, periods, messages.texts.remove_all),
         legacy=legacy,
         dispatch=repository.outbox.dispatch(),
     )

@@ -11,7 +11,7 @@ Elsewhere: deleting what is overdue (family/deletions.py), the alarms (design/ba
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
@@ -25,6 +25,8 @@ from tablewright.systems.chat.talk.message_places import newest_first
 
 Severity: TypeAlias = Literal["high", "medium", "low"]
 Key: TypeAlias = tuple[str, str]
+# Of a user and a conversation; how many.
+RemoveTexts: TypeAlias = Callable[[str, str], int]
 SHOWN = 10
 # A removal, or a copy from the first version, may be half-way: its items are not orphans yet.
 GRACE = timedelta(hours=1)
@@ -89,8 +91,14 @@ class _Seen:
 class Quality:
     """The checks of the table of conversations."""
 
-    def __init__(self, repository: Repository, periods: RetentionPeriods) -> None:
-        self._repository, self._periods = repository, periods
+    def __init__(
+        self,
+        repository: Repository,
+        periods: RetentionPeriods,
+        remove_texts: RemoveTexts = lambda user_id, conversation_id: 0,
+    ) -> None:
+        """`remove_texts` deletes the objects of long texts; what only checks needs none."""
+        self._repository, self._periods, self._remove_texts = repository, periods, remove_texts
 
     def check(self, *, repair: bool = False) -> QualityReport:
         """Read everything and report; with `repair`, mend what can be mended."""
@@ -189,6 +197,7 @@ class Quality:
         patterns = (d.summaries_of_conversation, d.memories_of_conversation)
         removed = self._repository.db.clear(newest_first(*key))
         removed += sum(self._repository.db.clear(pattern(**named)) for pattern in patterns)
+        self._remove_texts(*key)
         entry = self._repository.audit(
             f"child:{key[0]}",
             "orphans deleted",

@@ -1,11 +1,16 @@
 """What an operator can set: `chat.json` in the system's directory, every value with a default.
 
-{"modelUrl": "https://api.example.com/v1", "modelName": "gpt-4", "tokenLimit": 4000}
+{"modelUrl": "https://api.example.com/v1", "modelName": "gpt-4", "tokenLimit": 4000,
+ "vendors": [{"name": "api.example.com", "purpose": "To write the replies of the animals",
+              "data": "Messages without names and addresses", "assurance": "contract of 5 January 2026"}]}
+
+A model's server is a third party: without its written assurance, as COPPA asks for one, nothing is sent to it.
 """
 
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -45,7 +50,6 @@ class Settings(BaseModel):
     price_per_thousand_out: Decimal = Decimal("0.06")
     daily_budget: Decimal | None = None
     most_characters: int = Field(default=4000, ge=1, le=16_000)
-    messages_per_minute: int = Field(default=10, ge=1)
     # Days by retention class, where the operator keeps data for less time than the default (ZC-22).
     retention_days: dict[RetentionClass, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
     operator_name: str = "The zoo"
@@ -55,6 +59,16 @@ class Settings(BaseModel):
     legal_reviewed_on: str | None = None
     vendors: list[Vendor] = Field(default_factory=list)
     time_zone: str = "America/Los_Angeles"
+
+    @property
+    def provider(self) -> str:
+        """Who runs the model's server, by the name in the register of vendors; empty if there is none."""
+        return self.model_vendor or urlsplit(self.model_url or "").hostname or ""
+
+    @property
+    def is_provider_assured(self) -> bool:
+        """Whether the provider of the model gave a written assurance (ZC-X24)."""
+        return any(each.name == self.provider and each.assurance for each in self.vendors)
 
 
 class SettingsUnusable(ValueError):

@@ -158,7 +158,7 @@ class AnimalDay(Value):
 
 
 class UsageDay(Value):
-    """What the replies of an animal cost on a day (ZC-X13). `cost` is in dollars; the offline persona costs nothing."""
+    """What replies and summaries of an animal cost on a day (ZC-X13). `cost` is in dollars; here they cost nothing."""
 
     animal_id: str
     day: date

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.systems.chat.place import Place, refuses
 
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.adapters.langgraph_store import UserStore
+from tablewright.systems.chat.memory.embedding import Embedder
 
 
 def store_of(at: Place, user_id: str = "u_9", **options: Any) -> UserStore:
@@ -245,6 +247,30 @@ def test_a_child_whose_parent_did_not_allow_profiles_is_not_remembered(at: Place
     with refuses("NO_CONSENT"):
         UserStore(at.chat, "u_1").put(("a",), "k", {"n": 1})
     UserStore(at.chat, "u_1", scope="collect_and_use").put(("a",), "k", {"n": 1})
+
+
+def test_zc_x23_an_embedder_of_a_third_party_gets_no_text_without_disclosure(at: Place) -> None:
+    sent: list[str] = []
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        sent.extend(texts)
+        return [[1.0, 0.0] for _ in texts]
+
+    outside = Embedder("outside-2", embed, leaves_machine=True)
+    at.child("u_1", scopes=["collect_and_use", "profiling"])
+    at.child("u_2", stays_local=True)
+    for user_id in ("u_1", "u_2"):
+        store = UserStore(at.chat, user_id, embedder=outside)
+        with refuses("NO_CONSENT"):
+            store.put(("a",), "k", {"text": "my secret"})
+        with refuses("NO_CONSENT"):
+            store.search((), query="my secret")
+        store.put(("a",), "k", {"text": "my secret"}, index=False)
+    assert sent == []
+    allowed = store_of(at, "u_3", embedder=outside)
+    allowed.put(("a",), "k", {"text": "bamboo"})
+    assert keys(allowed.search((), query="pandas")) == ["k"]
+    assert len(sent) == 2
 
 
 def test_a_large_value_is_an_object_that_goes_with_its_entry(at: Place) -> None:

@@ -148,10 +148,15 @@ def test_zc_x7_a_parent_reads_what_is_remembered_and_has_it_forgotten(
 
 
 def test_what_a_parent_reads_of_a_child_is_logged(at: Place, api: Api, home: Household) -> None:
-    for path in ("/children/kim", "/children/kim/time", "/children/kim/consent"):
+    for path in ("/children", "/children/kim", "/children/kim/time", "/children/kim/consent"):
         given(api.get(path, by=home.parent))
         at.later(seconds=1)
-    assert accesses(at) == [("ann", "profile"), ("ann", "minutes by day"), ("ann", "consent")]
+    assert accesses(at) == [
+        ("ann", "profile"),
+        ("ann", "profile"),
+        ("ann", "minutes by day"),
+        ("ann", "consent"),
+    ]
 
 
 def test_limits_are_set_and_read_by_a_parent(at: Place, api: Api, home: Household) -> None:

@@ -141,7 +141,9 @@ def test_profiling_is_off_until_it_is_switched_on_and_what_was_extracted_goes_wi
     at.chat.animals.install()
     at.chat.contexts.merge("kim", "interests", [Entry("animal", "lion")])
     lion, chat = at.chat.animals.profile("lion"), at.talk(child, "lion")
-    assert [one.text for one in at.chat.replies.window(child, chat, lion).contexts] == ["animal: lion"]
+    assert [one.text for one in at.chat.replies.window(child, chat, lion).contexts] == [
+        "Known (interests): animal: lion"
+    ]
     left = at.chat.consents.withdraw(home.parent, child, ["profiling"])
     assert (left.scopes, may_profile(left)) == (["collect_and_use"], False)
     assert at.chat.replies.window(left, chat, lion).contexts == ()  # before the task has run

@@ -23,8 +23,11 @@ from tests.systems.chat.family.home import (
 )
 from tests.systems.chat.place import Place, refuses
 
+from tablewright.client import Retries
 from tablewright.edge.errors import CallerError
 from tablewright.kit.subject_keys import KeyDestroyed
+from tablewright.kit.tables import Actor
+from tablewright.mapping import Consumer
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.adapters.langgraph_store import UserStore
 from tablewright.systems.chat.family.privacy import CONSUMERS
@@ -32,7 +35,7 @@ from tablewright.systems.chat.family_model import User
 from tablewright.systems.chat.jobs import consumers
 from tablewright.systems.chat.legacy.model import V1Conversation
 from tablewright.systems.chat.memory.contexts import Entry
-from tablewright.systems.chat.model import Draft
+from tablewright.systems.chat.model import Draft, Task
 
 # What stays: who looked and the proof, and the mark that the account is erased. The parent's own mails do not name it.
 STAYS = {"access-log", "compliance-audit", "user"}
@@ -250,6 +253,40 @@ def test_a_restored_table_is_erased_again(at: Place, home: Household, child: Use
 
 def test_the_parked_changes_of_every_consumer_are_forgotten(at: Place) -> None:
     assert {(one.table, one._worker.consumer) for one in consumers(at.chat)} <= set(CONSUMERS)
+
+
+def test_changes_that_the_migration_could_not_deal_with_are_forgotten(
+    at: Place, home: Household, child: User
+) -> None:
+    """A parked change has the words of the first version as they are (ZC-27)."""
+    legacy, admin = at.chat.legacy, Actor("root", "administrator")
+    legacy.operator.prepare(admin)
+    legacy.operator.start(admin)
+    legacy.operator.advance("me")
+
+    def fail(record: Any) -> None:
+        raise ConnectionError
+
+    context, migration = legacy.context, legacy.migration
+    name, once = context.consumer_name(context.state().epoch), Retries(attempts=1, sleep=lambda _: None)
+    broken = Consumer(context.db, None, migration.source.called, name, fail, retries=once)
+    fill(at, child)
+    broken.run_once()
+    assert any("conv_v1" in one.key for one in broken.parked())
+    at.chat.erasure.erase(child, home.parent)
+    assert list(broken.parked()) == []
+
+
+def test_a_task_about_an_erased_child_that_was_given_up_is_removed(
+    at: Place, home: Household, child: User
+) -> None:
+    now = at.chat.repository.now()
+    task = Task(
+        task_id="t1", kind="extract", state="PARKED", created_at=now, due_at=now, user_id="kim", conversation_id="c"
+    )  # fmt: skip
+    at.db.write(d.tasks.add(task))
+    at.chat.erasure.erase(child, home.parent)
+    assert [one for one in at.db.all(d.tasks.by_state(state="PARKED")) if one.user_id == "kim"] == []
 
 
 def test_a_thread_that_cannot_be_removed_is_tried_again(at: Place, home: Household, child: User) -> None:

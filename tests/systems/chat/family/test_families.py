@@ -57,6 +57,17 @@ def test_a_student_states_the_birth_date_once(at: Place) -> None:
         at.chat.people.state_birth_date(older, date(2010, 1, 1))
 
 
+def test_a_child_in_a_family_does_not_state_its_own_age(at: Place, home: Household) -> None:
+    """ZC-X1: it could make itself old enough to chat without consent, or an adult whose parents see nothing."""
+    sam = enters(at, "sam", "student")
+    at.chat.families.invite(home.family, "sam@example.org", home.parent, "child")
+    at.chat.families.accept(token_in(mail_to(at, "sam@example.org")), sam)
+    with refuses("NO_CONSENT"):
+        at.chat.people.state_birth_date(again(at, sam), date(2000, 1, 1))
+    at.chat.people.change(again(at, sam), {"birth_date": date(2020, 1, 1)}, home.parent)
+    assert again(at, sam).needs_consent_on(at.chat.people.today())
+
+
 def test_a_birth_date_in_the_future_is_refused(at: Place, home: Household) -> None:
     with refuses("INVALID_DATE"):
         at.chat.children.add(home.family, "Lee", date(2031, 1, 1), home.parent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from tests.systems.chat.legacy.zoo import ADMIN, Zoo, zoo_of
@@ -68,6 +69,27 @@ def test_a_child_without_consent_and_one_that_is_being_erased_are_refused(zoo: Z
     with refuses("ERASED"):
         zoo.legacy.compat.create_conversation_session("u_2", "panda_01")
     assert zoo.items() == []
+
+
+def test_what_a_parent_withdraws_while_a_turn_is_stored_refuses_it(
+    zoo: Zoo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ZC-X1: consent is a condition of the transaction, also for programs of the first version."""
+    child = zoo.at.child("u_9", family_id=None)
+    zoo.cut_over()
+    compat, parent = zoo.legacy.compat, zoo.at.person("p_1", "parent")
+    session = compat.create_conversation_session("u_9", "panda_01")
+    store = compat._messages.append
+
+    def late(*args: Any, **options: Any) -> Any:
+        monkeypatch.undo()
+        zoo.at.chat.consents.withdraw(parent, child)
+        return store(*args, **options)
+
+    monkeypatch.setattr(compat._messages, "append", late)
+    with refuses("NO_CONSENT"):
+        compat.store_conversation_turn(session, "hello", "Hello, child!")
+    assert compat.history(session) == []
 
 
 def test_the_thread_is_kept_in_both_versions(zoo: Zoo) -> None:

@@ -146,6 +146,17 @@ def test_a_context_of_a_child_that_is_being_erased_is_not_written(at: Place) -> 
         at.chat.contexts.merge(child.user_id, "favorites", [Entry("animal", "panda")])
 
 
+def test_a_context_is_not_written_after_profiling_was_switched_off(at: Place) -> None:
+    """ZC-X26: the request had read before that it was allowed."""
+    child = at.child()
+    at.chat.consents.withdraw(at.person("p_1", "parent"), child, ["profiling"])
+    with refuses("NO_CONSENT"):
+        at.chat.contexts.merge(
+            "u_9", "favorites", [Entry("animal", "panda")], consent=child.consent_generation
+        )
+    assert at.chat.contexts.of("u_9") == []
+
+
 def test_vectors_of_another_kind_are_never_compared(at: Place) -> None:
     remembered(at, "The panda I met likes to eat bamboo.", "Trains are loud and fast today.")
     other = Recall(at.chat.repository, Embedder("another-kind", hashed_words))

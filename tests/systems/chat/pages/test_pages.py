@@ -94,6 +94,14 @@ def test_the_list_of_children_and_the_minutes_by_day_are_logged(enter: Enter, ch
     assert looked[:3] == ["consent", "minutes by day", "newest chats and minutes of today"]
 
 
+def test_a_parent_cannot_make_the_login_of_someone_else_its_child(enter: Enter, chat: Chat) -> None:
+    """A login joins a family by an invitation to its own address: a parent reads every chat of a child (ZC-28)."""
+    given = {"name": "Tom", "birthDate": "2019-05-04", "login": "zoo_stranger"}
+    enter(ADA).post(f"{HOME}/new-child", data=given)
+    assert chat.people.find("zoo_stranger") is None
+    assert "Tom" in [child.name for child in chat.families.children_of(chat.people.by_id(ADA))]
+
+
 def test_zc_x7_a_parent_sees_memories_and_has_one_forgotten(enter: Enter, chat: Chat) -> None:
     ada, before = enter(ADA), chat.recall.all_of(MIA)
     page = ada.get(f"{HOME}/children/{MIA}/memory")

@@ -13,6 +13,7 @@ from tablewright.kit.tables import Actor, OnceRequest
 from tablewright.mapping import Stale
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat import jobs
+from tablewright.systems.chat.family.people import actor_of
 from tablewright.systems.chat.model import Draft, MessageMetadata, ToolCall
 
 BEN = Actor("u_9", "student", "u_9")
@@ -54,7 +55,7 @@ def test_a_text_that_is_too_long_for_an_item_is_an_object_and_goes_with_its_mess
     assert content is not None
     assert len(content) < 10_000
     assert b"panda" not in content
-    at.chat.conversations.delete(chat, BEN)
+    at.chat.conversations.delete(at.again(chat), BEN)
     assert list(at.chat.objects.names("texts/")) == []
 
 
@@ -219,6 +220,19 @@ class TestRemoval:
         (entry, *_) = at.db.all(at.chat.repository.compliance_log("child:u_9"))
         assert (entry.action, entry.before["messages"]) == ("conversation deleted", 20)
 
+    def test_a_child_does_not_delete_a_message_that_it_has_not_seen(self, at: Place) -> None:
+        """It may be about a crisis, which a zookeeper has to read (ZC-X25); a parent deletes what there is."""
+        child = at.child()
+        chat = at.talk(child)
+        before = at.again(chat)
+        at.say(chat, "from another window")
+        with refuses("VERSION_CONFLICT"):
+            at.chat.conversations.delete(before, actor_of(child))
+        assert at.again(chat).message_count == 2
+        at.chat.conversations.delete(before, actor_of(at.person("p_1", "parent")))
+        with refuses("CONVERSATION_NOT_FOUND"):
+            at.again(chat)
+
     def test_what_a_crash_leaves_of_a_deleted_conversation_is_removed_by_its_task(
         self, at: Place, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -284,6 +298,15 @@ class TestFork:
         at.say(fork, "another way")
         assert at.again(chat).message_count == 6
         assert at.again(fork).message_count == 6
+
+    def test_a_reply_that_is_being_written_has_failed_in_the_fork(self, at: Place) -> None:
+        """Nothing fills its place there: pending, it would be waited for in every summary and never asked for again."""
+        chat = at.talk(at.child())
+        drafts = [at.draft("one"), Draft(role="assistant", text="", state="pending")]
+        made = at.chat.messages.append(chat, drafts)
+        fork = at.chat.conversations.fork(at.again(chat), made[-1].message_id)
+        assert [m.state for m in at.chat.messages.all(fork)] == ["complete", "failed"]
+        assert [m.state for m in at.chat.messages.all(chat)] == ["complete", "pending"]
 
     def test_a_fork_of_an_old_chat_is_active_and_not_stale(self, at: Place) -> None:
         chat = at.talk(at.child())

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.systems.chat.place import Place
+from tests.systems.chat.place import SECRET, Place
 from tests.systems.chat.talk.model_server import ModelServer, Reply, model_server
 
-from tablewright.systems.chat.chat import Chat
+from tablewright.systems.chat.chat import Chat, open_chat
 from tablewright.systems.chat.family_model import Limits, Scope, User
+from tablewright.systems.chat.jobs import run_tasks
 from tablewright.systems.chat.memory.contexts import Entry
 from tablewright.systems.chat.memory.tokens import count_tokens, estimate_tokens
 from tablewright.systems.chat.memory.window import Budget, Known, Line, Recap, build_window
 from tablewright.systems.chat.repository import SYSTEM
-from tablewright.systems.chat.settings import Settings
+from tablewright.systems.chat.settings import Settings, Vendor
 from tablewright.systems.chat.talk.events import Done, Failed
 from tablewright.systems.chat.talk.prompts import prompt_of
 from tablewright.systems.chat.talk.providers import Providers, providers_of
 
+ASSURED = Vendor(name="127.0.0.1", purpose="replies", data="messages", assurance="contract of 2030-01-05")
 NO_LIMITS = Limits(daily_minutes=None, messages_per_minute=1000)
 
 
@@ -32,7 +35,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def settings(server: ModelServer) -> Settings:
-    return Settings(model_url=server.url, model_name="gpt-test", model_seconds=5)
+    return Settings(model_url=server.url, model_name="gpt-test", model_seconds=5, vendors=[ASSURED])
 
 
 @pytest.fixture
@@ -67,6 +70,52 @@ def test_zc_s16_no_byte_reaches_the_server_of_the_settings_without_disclosure(
     assert server.requests == []
 
 
+@pytest.mark.parametrize(
+    "vendors",
+    [[], [ASSURED.model_copy(update={"assurance": ""})], [ASSURED.model_copy(update={"name": "Other Co"})]],
+)
+def test_zc_x24_nothing_goes_to_a_provider_without_a_written_assurance(
+    at: Place, server: ModelServer, vendors: list[Vendor]
+) -> None:
+    """The notice to parents says so of a provider that gave none."""
+    unassured = Settings(model_url=server.url, vendors=vendors)
+    zoo = open_chat(at.db, at.world, SECRET, home=at.home, settings=unassured, objects=at.chat.objects)
+    zoo.animals.install()
+    last = said(zoo, at.child(limits=NO_LIMITS), "What do you eat?")
+    assert isinstance(last, Done)
+    assert last.message.metadata.model == "offline-persona"
+    talk = next(iter(zoo.conversations.all_of("u_9")))
+    at.say(talk, *(f"What do you eat, question {number}?" for number in range(10)))
+    run_tasks(zoo)
+    assert len(zoo.summaries.of(at.again(talk))) == 1
+    assert server.requests == []
+    assert "127.0.0.1" in [each.name for each in zoo.notices.without_assurance()]
+
+
+def test_zc_x13_summaries_of_a_third_party_are_counted_and_end_with_the_budget(
+    at: Place, server: ModelServer, settings: Settings
+) -> None:
+    rates = {"price_per_thousand_in": Decimal(1), "price_per_thousand_out": Decimal(1)}
+    small = settings.model_copy(update={**rates, "daily_budget": Decimal("0.2")})
+    zoo = open_chat(at.db, at.world, SECRET, home=at.home, settings=small, objects=at.chat.objects)
+    zoo.animals.install()
+    talk = at.talk(at.child(limits=NO_LIMITS), "lion")
+
+    def twenty_more() -> None:
+        at.say(talk, *(f"What does a lion eat, question {number}?" for number in range(10)))
+        run_tasks(zoo)
+
+    twenty_more()
+    (day,) = zoo.usage.of_day()
+    assert (day.animal_id, day.model, day.replies, len(server.requests)) == ("lion", "gpt-test", 0, 1)
+    asked = server.requests[0]["messages"]
+    assert day.tokens_in == sum(count_tokens(each["content"]) for each in asked)
+    assert day.cost == zoo.usage.cost(day.tokens_in, day.tokens_out) > Decimal("0.2")
+    twenty_more()
+    assert len(zoo.summaries.of(at.again(talk))) == 2
+    assert len(server.requests) == 1
+
+
 def test_a_server_that_breaks_off_in_the_middle_stores_no_half_reply(
     at: Place, zoo: Chat, server: ModelServer
 ) -> None:
@@ -81,7 +130,7 @@ def test_the_key_of_a_model_is_in_the_environment_and_not_in_the_settings(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHAT_MODEL_KEY", "the-key")
-    made = providers_of(Settings(model_url=server.url), count_tokens)
+    made = providers_of(Settings(model_url=server.url, vendors=[ASSURED]), count_tokens)
     assert made.chat is not None
     assert made.chat.leaves_machine
     assert "the-key" not in repr(made)
@@ -118,7 +167,7 @@ def test_what_is_known_is_in_the_window_without_names(at: Place, zoo: Chat) -> N
     child = at.child(name="Zyla Quill")
     zoo.contexts.merge(child.user_id, "interests", [Entry("favourite", "zyla likes stars")])
     window = zoo.replies.window(child, at.talk(child, "lion"), zoo.animals.profile("lion"))
-    assert [each.text for each in window.contexts] == ["favourite: [name] likes stars"]
+    assert [each.text for each in window.contexts] == ["Known (interests): favourite: [name] likes stars"]
 
 
 def test_the_names_of_the_family_do_not_leave_the_machine_either(
@@ -144,6 +193,39 @@ def test_zc_x14_replies_are_asked_for_in_the_language_that_a_parent_chose(zoo: C
     parts = found.animal, found.config, found.details, found.facts
     assert "in Spanish." in prompt_of(window, *parts, nonce="abc", language="es").system
     assert "in the language of the child." in prompt_of(window, *parts, nonce="abc").system
+
+
+def test_what_is_sent_of_a_child_is_within_the_tokens_of_its_window(at: Place, zoo: Chat) -> None:
+    """ZC-38, ZC-42: each line of the notes is counted as it is sent. The marks around them come on top."""
+    zoo.animals.publish(SYSTEM, "lion", {"token_limit": 500})
+    profile, child = zoo.animals.profile("lion"), at.child()
+    for number in range(5):
+        entries = [Entry(f"n{number}{each}", "a") for each in "abcdefgh"]
+        zoo.contexts.merge(child.user_id, "interests", entries)
+    talk = at.talk(child, "lion")
+    at.say(talk, *("I like the sun and the grass" for _ in range(40)))
+    window = zoo.replies.window(child, at.again(talk), profile)
+    parts = profile.animal, profile.config, profile.details, profile.facts
+    notes, *messages = prompt_of(window, *parts, nonce="abc").messages
+    lines = notes.text.splitlines(keepends=True)[1:-1]
+    assert len(lines) == len(window.contexts) > 3
+    assert count_tokens("".join(lines)) <= window.shares["contexts"].tokens <= 62
+    assert count_tokens("".join(lines)) + sum(count_tokens(each.text) for each in messages) <= 500
+
+
+def test_a_fact_that_is_switched_off_is_not_told_to_a_model(zoo: Chat) -> None:
+    """ZC-X5."""
+    fact = zoo.animals.facts("lion")[0]
+    window = build_window([], [], [Line("user", "hello")], Budget(), count_tokens)
+
+    def told() -> bool:
+        found = zoo.animals.profile("lion")
+        parts = found.animal, found.config, found.details, found.facts
+        return fact.text in prompt_of(window, *parts, nonce="abc").system
+
+    assert told()
+    zoo.animals.change_fact(SYSTEM, "lion", fact.knowledge_id, {"is_enabled": False})
+    assert not told()
 
 
 def test_a_prompt_has_words_of_staff_as_instructions_and_all_others_as_data(zoo: Chat) -> None:

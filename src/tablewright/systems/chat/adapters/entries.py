@@ -3,7 +3,7 @@
 Values and the vectors of their texts are sealed, so a search opens what lies under its path and compares it here:
 exact, with any filter, and no vector of a child can be read in the table. One user has few enough entries for that.
 Must hold: an entry that has expired is never found; vectors of different kinds are never compared; a batch of puts is
-one transaction.
+one transaction; an embedder that leaves the machine gets no text without the consent scope `disclosure`.
 Elsewhere: the interfaces (langgraph_store.py, strands.py), vectors (memory/embedding.py).
 """
 
@@ -83,7 +83,7 @@ class UserEntries:
         refresh: bool,
     ) -> list[Entry]:
         """The entries under a path that match, the nearest to the query first; those without a vector come last."""
-        asked = None if query is None or self._embedder is None else self._embedder.one(query)
+        asked = None if query is None or self._embedder is None else self._embedded([query])[0]
         found: list[tuple[float, Entry, AgentEntry]] = []
         for row in sorted(self._below(prefix), key=lambda each: each.modified, reverse=True):
             entry, vectors = self._with_vectors(row)
@@ -153,9 +153,16 @@ class UserEntries:
         if self._embedder is None or not texts:
             return {}
         made: dict[tuple[Path, str], list[list[float]]] = {}
-        for (put, _), vector in zip(texts, self._embedder.embed([text for _, text in texts]), strict=True):
+        for (put, _), vector in zip(texts, self._embedded([text for _, text in texts]), strict=True):
             made.setdefault((put.path, put.key), []).append(vector)
         return made
+
+    def _embedded(self, texts: Sequence[str]) -> list[list[float]]:
+        """The vectors of texts; a third party gets these only with the consent of this moment."""
+        assert self._embedder is not None
+        if self._embedder.leaves_machine:
+            self._user.refuse_without_disclosure()
+        return self._embedder.embed(texts)
 
     # --- parts ---
 

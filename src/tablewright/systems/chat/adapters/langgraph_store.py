@@ -5,7 +5,8 @@
     store.search(("animals",), query="which animal does she like?", filter={"kind": {"$ne": "old"}})
 
 Each entry belongs to the user whatever its namespace says, so another user's entries cannot be named. Texts become
-vectors on this machine; an embedder that sends them to a third party needs the consent scope `disclosure` (ZC-X23).
+vectors on this machine; one that sends them to a third party is `Embedder(kind, embed, leaves_machine=True)`, and gets
+none without the consent scope `disclosure` (ZC-X23).
 Must hold: a namespace includes those below it; numbers come back as they were put; namespaces are listed without a
 Scan; an entry expires with its retention class at the latest, whatever ttl was asked for.
 Elsewhere: how entries are stored and compared (entries.py).
@@ -31,9 +32,8 @@ from langgraph.store.base import (
 )
 
 from tablewright.systems.chat.adapters.entries import Entry, Path, Put, UserEntries
-from tablewright.systems.chat.adapters.rows import UserRows
+from tablewright.systems.chat.adapters.rows import UserRows, WriteScope
 from tablewright.systems.chat.chat import Chat
-from tablewright.systems.chat.family_model import Scope
 from tablewright.systems.chat.memory.embedding import Embedder, open_embedder
 from tablewright.systems.chat.model import RetentionClass
 
@@ -54,7 +54,7 @@ class UserStore(BaseStore):
         fields: Sequence[str] = ("$",),
         ttl: TTLConfig | None = None,
         kept_as: RetentionClass = "context_summary",
-        scope: Scope = "profiling",
+        scope: WriteScope = "profiling",
     ) -> None:
         """`scope` is what a parent must have allowed: to remember a child between chats is a profile (ZC-X26)."""
         self._entries = UserEntries(UserRows(chat, user_id, kept_as, scope), embedder)

@@ -12,7 +12,7 @@ Elsewhere: values (values.py), deletion of everything (agent_state.py).
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from tablewright.design import Write
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale
@@ -21,8 +21,8 @@ from tablewright.systems.chat.adapters.values import Placed, Values
 from tablewright.systems.chat.agent_model import AgentObject, AgentRow
 from tablewright.systems.chat.chat import Chat
 from tablewright.systems.chat.errors import Erased, NoConsent
-from tablewright.systems.chat.family.consent import may_chat, may_profile
-from tablewright.systems.chat.family_model import Scope, User
+from tablewright.systems.chat.family.consent import may_chat, may_disclose, may_profile
+from tablewright.systems.chat.family_model import User
 from tablewright.systems.chat.model import RetentionClass
 from tablewright.systems.chat.repository import is_user_id
 from tablewright.systems.chat.talk.message_writes import user_check
@@ -31,6 +31,8 @@ from tablewright.systems.chat.talk.message_writes import user_check
 _ACTIONS, _BYTES = 99, 3_500_000
 _ROW_BYTES = 1_000
 _ATTEMPTS = 200
+# What a write may need; disclosure is about what is sent, not about what is stored.
+WriteScope: TypeAlias = Literal["collect_and_use", "profiling"]
 T = TypeVar("T")
 
 
@@ -38,7 +40,7 @@ class UserRows:
     """The rows of one user in `agent-state`."""
 
     def __init__(
-        self, chat: Chat, user_id: str, kept_as: RetentionClass, scope: Scope = "collect_and_use"
+        self, chat: Chat, user_id: str, kept_as: RetentionClass, scope: WriteScope = "collect_and_use"
     ) -> None:
         """`scope` is what a parent must have consented to, for as long as the law says so."""
         self._scope = scope
@@ -123,6 +125,12 @@ class UserRows:
                 raise NoConsent
             self._generation = user.consent_generation
         return self._generation
+
+    def refuse_without_disclosure(self) -> None:
+        """NO_CONSENT unless a third party may get words of the user at this moment (ZC-X23)."""
+        user = self._repository.found(self.db.one(d.user_by_id(self.user_id)), "USER")
+        if not may_disclose(user) or not self._may_write(user):
+            raise NoConsent("A parent has not allowed that words are sent to a third party.")
 
     def _may_write(self, user: User) -> bool:
         """Profiles are off until they are switched on (ZC-X26)."""

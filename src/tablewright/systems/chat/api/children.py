@@ -12,7 +12,7 @@ from tablewright.edge.rate_limit import rate_limit_key
 from tablewright.edge.routes import Router
 from tablewright.kit.erased import Certificate
 from tablewright.kit.http import Body, Cursor, Page, VersionRead, listed, marked, page_of, view_of
-from tablewright.systems.chat.access import Me, OpenChild, OpenFamily, note_view, refuse_staff
+from tablewright.systems.chat.access import ChildOf, Me, OpenChild, OpenFamily, note_view, refuse_staff
 from tablewright.systems.chat.api.context import ContextView, MemoryView, context_view, memory_view
 from tablewright.systems.chat.api.conversations import PageSize
 from tablewright.systems.chat.chat import Chat
@@ -132,7 +132,10 @@ def children(chat: Chat, buckets: RateLimiter) -> APIRouter:
     @api.get("/children", response_model_exclude_none=True)
     def list_children(me: Me) -> Page[ProfileView]:
         """The caller's children."""
-        return listed(map(shown, chat.families.children_of(me)))
+        found = chat.families.children_of(me)
+        for child in found:
+            note_view(chat, ChildOf(me, child), "profile")
+        return listed(map(shown, found))
 
     @api.get("/children/{child_id}", response_model_exclude_none=True)
     def get_child(opened: OpenChild, response: Response) -> ProfileView:

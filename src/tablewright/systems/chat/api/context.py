@@ -120,7 +120,7 @@ def context(chat: Chat) -> APIRouter:
         """Set some entries. Two devices that set different entries at once both succeed."""
         _refuse_without_profiling(user)
         entries = [Entry(name, value, body.confidence) for name, value in body.data.items()]
-        return context_view(contexts.merge(user.user_id, category, entries))
+        return context_view(contexts.merge(user.user_id, category, entries, user.consent_generation))
 
     @api.delete("/me/context/{category}", status_code=204)
     def delete_context(category: Category, user: Me) -> None:

@@ -11,7 +11,6 @@ from datetime import timedelta
 from functools import cached_property
 from itertools import islice
 from typing import Any
-from urllib.parse import urlsplit
 
 from tablewright.design import Write
 from tablewright.systems.chat import design as d
@@ -140,7 +139,7 @@ class Notices:
     def third_parties(self) -> list[Vendor]:
         """The vendor register: those of the settings, and the provider of the model if one is configured."""
         found = list(self._settings.vendors)
-        model = self._settings.model_vendor or urlsplit(self._settings.model_url or "").hostname
+        model = self._settings.provider
         if self._settings.model_url and model and all(one.name != model for one in found):
             data = (
                 "Messages without names and addresses, only of children whose parent consented to disclosure"
@@ -149,7 +148,7 @@ class Notices:
         return found
 
     def without_assurance(self) -> list[Vendor]:
-        """Third parties that have given no written assurance: nothing may be sent to them."""
+        """Third parties without a written assurance: a model of theirs is sent nothing (talk/providers.py)."""
         return [one for one in self.third_parties() if not one.assurance]
 
     def _notice(self, version: str) -> Notice:

@@ -13,7 +13,7 @@ from tablewright.edge import Principal
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
 from tablewright.kit.tables import Actor
 from tablewright.systems.chat import design as d
-from tablewright.systems.chat.errors import Changed, Erased
+from tablewright.systems.chat.errors import Changed, Erased, NoConsent
 from tablewright.systems.chat.family_model import User, UserRole
 from tablewright.systems.chat.repository import Repository, is_user_id
 
@@ -93,7 +93,12 @@ class People:
         return self._repository.retried(expected, attempt)
 
     def state_birth_date(self, user: User, born: date) -> User:
-        """The age gate: once, by the user; afterwards only a parent or an administrator changes it."""
+        """The age gate: once, by a user without a family; a parent or an administrator states and changes all others.
+
+        A child in a family could otherwise make itself old enough to need no consent (ZC-X1).
+        """
+        if user.family_id is not None:
+            raise NoConsent("A parent states your birth date.")
         if user.birth_date is not None:
             raise Conflict(
                 "BIRTH_DATE_KNOWN", "Your birth date is known. Ask a parent to correct it.", "birthDate"

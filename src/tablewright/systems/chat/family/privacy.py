@@ -14,6 +14,7 @@ from tablewright.kit.erased import ErasedList
 from tablewright.kit.objects.store import ObjectStore
 from tablewright.kit.subject_keys import KeyDestroyed
 from tablewright.kit.subjects import Left, Part, Step, Subject
+from tablewright.kit.tasks import TaskState
 from tablewright.mapping import CallRefused, forget_parked_saying
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.adapters.agent_state import AgentState, agent_parts
@@ -62,9 +63,12 @@ class Privacy:
         opened: Opened,
         remove_thread: RemoveThread,
         copies: ClearCopies,
+        forget_migrating: Callable[[str], int] = lambda user_id: 0,
     ) -> None:
+        """`forget_migrating` deletes changes about a person that the migration could not deal with."""
         self._repository, self._families, self._objects = repository, families, objects
         self._opened, self._remove_thread, self._copies = opened, remove_thread, copies
+        self._forget_migrating = forget_migrating
         self.child = self._subject("child", erased)
         self.adult = self._subject("adult", erased)
 
@@ -176,10 +180,11 @@ class Privacy:
     def _forget_parked(self, user: User) -> int:
         """Changes that a consumer could not deal with hold whole items."""
         db = self._repository.db
-        return sum(
+        found = sum(
             forget_parked_saying(db, table, name, lambda text: user.user_id in text)
             for table, name in CONSUMERS
         )
+        return found + self._forget_migrating(user.user_id)
 
     def _remove_threads(self, user: User) -> int:
         """Remove what an outside model keeps; one that does not answer is tried again by a task of its own."""
@@ -253,10 +258,12 @@ class Privacy:
         return len(theirs)
 
     def _cancel_tasks(self, user: User) -> int:
-        """Remove the open tasks about a person, but for the erasure itself."""
+        """Remove the tasks about a person that are not done, but for the erasure itself."""
+        states: tuple[TaskState, ...] = ("OPEN", "PARKED")
         found = [
             one
-            for one in self._repository.db.all(d.tasks.by_state(state="OPEN"))
+            for state in states
+            for one in self._repository.db.all(d.tasks.by_state(state=state))
             if one.user_id == user.user_id and one.kind != "erase"
         ]
         for one in found:

@@ -21,7 +21,14 @@ from tablewright.design import Write
 from tablewright.edge.errors import BadRequest, NotFound
 from tablewright.mapping.migrate import SideChanged
 from tablewright.systems.chat import design as d
-from tablewright.systems.chat.errors import BeingMoved, Blocked, Erased, NoAccount, TextTooLong
+from tablewright.systems.chat.errors import (
+    BeingMoved,
+    Blocked,
+    Erased,
+    NoAccount,
+    NoConsent,
+    TextTooLong,
+)
 from tablewright.systems.chat.family.consent import refuse_without_consent
 from tablewright.systems.chat.family_model import User
 from tablewright.systems.chat.legacy.conversion import flags_note, metadata_of, v1_message
@@ -90,7 +97,7 @@ class Compat:
         if user is None:
             raise NoAccount
         # In one partition: the first version, to which a rollback takes it, reads no other.
-        made = self._conversations.create(user, animal_id, partitions=1)
+        made = self._conversations.create(user, animal_id, partitions=1, consent=user.consent_generation)
         return self._router.adopt(made, animal_name).conversation_id
 
     def store_conversation_turn(
@@ -116,15 +123,17 @@ class Compat:
         self._router.wait_for_follower()
         for tried in range(_ATTEMPTS):
             place = self._router.place(session_id, user_id)
-            if self._user(place.user_id) is None and place.v1 is None:
+            user = self._user(place.user_id)
+            if user is None and place.v1 is None:
                 raise NoAccount
             # The answer to an earlier attempt may be lost, and the attempt done.
             if tried and self._has(place, ids[0]):
                 return ids[0]
             try:
-                self._append(session_id, place, ids, checked, noted)
+                self._append(session_id, place, user, ids, checked, noted)
                 return ids[0]
-            except (SideChanged, BeingMoved):
+            except (SideChanged, BeingMoved, NoConsent):
+                # What a parent allows may have changed since the user was read: that is read again.
                 self._repository.pause(tried)
         raise BeingMoved
 
@@ -188,6 +197,7 @@ class Compat:
         self,
         session_id: str,
         place: Place,
+        user: User | None,
         ids: tuple[str, str],
         checked: tuple[Verdict, Verdict],
         noted: dict[str, JsonValue],
@@ -208,7 +218,8 @@ class Compat:
             def flag(made: Sequence[Message]) -> Sequence[Write[Any]]:
                 return self._review.escalation(header, made[0], asked)
 
-            self._messages.append(header, drafts, also=flag)
+            consent = user.consent_generation if user is not None else None
+            self._messages.append(header, drafts, consent=consent, also=flag)
             return
         assert place.v1 is not None
         turn = self._v1_turn(ids, checked, noted)

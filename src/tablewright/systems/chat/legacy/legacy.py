@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from tablewright.kit.objects.store import Objects
+from tablewright.mapping import forget_parked_saying
 from tablewright.mapping.migrate import Migration, MigrationContext, migration_context
 from tablewright.systems.chat.legacy.archive import TableArchive
 from tablewright.systems.chat.legacy.compat import Compat
@@ -34,6 +35,23 @@ class Legacy:
     operator: MigrationOperator
     migration: Migration
     context: MigrationContext
+
+    def forget_parked(self, user_id: str) -> int:
+        """Delete the changes about a user that no round of the migration could deal with; how many.
+
+        They hold whole items, those of the first version as they are.
+        """
+        state, migration = self.context.find_state(), self.migration
+        return sum(
+            forget_parked_saying(
+                self.context.db,
+                version.called,
+                self.context.consumer_name(epoch),
+                lambda text: user_id in text,
+            )
+            for epoch in range(1, 1 + (state.epoch if state is not None else 0))
+            for version in (migration.source, migration.target)
+        )
 
 
 def open_legacy(

@@ -91,12 +91,17 @@ class Contexts:
 
     # --- writes ---
 
-    def merge(self, user_id: str, category: Category, entries: Iterable[Entry]) -> KnownContext:
-        """Set these entries and leave the others as they are; the category as it is then (ZC-17). CONTEXT_FULL."""
+    def merge(
+        self, user_id: str, category: Category, entries: Iterable[Entry], consent: int | None = None
+    ) -> KnownContext:
+        """Set these entries and leave the others as they are; the category as it is then (ZC-17). CONTEXT_FULL.
+
+        `consent` is the generation of the user's consent that the caller has checked: NO_CONSENT if it has changed.
+        """
         write = self._merged(user_id, category, self._sealed(user_id, category, entries))
         has_room = write.when(lambda c: absent(c.data) | (size(c.data) < MOST_ENTRIES))
         try:
-            self._repository.db.write(has_room, user_check(user_id, None))
+            self._repository.db.write(has_room, user_check(user_id, consent))
         except (ConditionNotMet, Missing) as refused:
             raise _refusal(refused) from None
         return self.get(user_id, category)

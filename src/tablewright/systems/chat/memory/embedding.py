@@ -28,10 +28,11 @@ _MOST_TOKENS = 2048
 
 @dataclass(frozen=True, slots=True)
 class Embedder:
-    """An embedding, with the kind that is stored beside its vectors."""
+    """An embedding, with the kind that is stored beside its vectors; whether texts go to a third party for it."""
 
     kind: str
     embed: Embedding
+    leaves_machine: bool = False
 
     def one(self, text: str) -> list[float]:
         return self.embed([text])[0]

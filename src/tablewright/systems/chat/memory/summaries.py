@@ -20,7 +20,7 @@ from tablewright.kit.subject_keys import KeyDestroyed
 from tablewright.kit.tasks import Finished, Postponed
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.errors import Erased
-from tablewright.systems.chat.memory.summary_text import SummaryText, summarise
+from tablewright.systems.chat.memory.summary_text import ModelUse, SummaryText, summarise
 from tablewright.systems.chat.memory.tokens import token_counter
 from tablewright.systems.chat.memory.window import Line
 from tablewright.systems.chat.model import (
@@ -52,6 +52,8 @@ from tablewright.systems.chat.talk.scrub import scrub
 Summarise: TypeAlias = Callable[[Conversation, Sequence[Line]], SummaryText]
 # What follows from a summary that is stored, in the same transaction.
 Follow: TypeAlias = Callable[[Conversation], Sequence[Write[Any]]]
+# The write that counts what a third party is paid for a summary.
+CountUse: TypeAlias = Callable[[Conversation, ModelUse], Write[Any]]
 _LEAST = {"summarise": BATCH, "idle": LEAST_IDLE_BATCH, "rest": 1}
 # A reply that is still being written is waited for, but not for ever: its process may have died.
 _REPLY_WAIT, _REPLY_AT_MOST = timedelta(seconds=10), timedelta(minutes=2)
@@ -77,9 +79,10 @@ class Summaries:
         messages: Messages,
         summarise: Summarise = offline_summary,
         follow: Follow = no_more,
+        count_use: CountUse | None = None,
     ) -> None:
         self._repository, self._periods, self._messages = repository, periods, messages
-        self._summarise, self._follow = summarise, follow
+        self._summarise, self._follow, self._count_use = summarise, follow, count_use
 
     def of(self, conversation: Conversation, at_most: int | None = None) -> list[Summary]:
         """The newest summaries of a conversation, from the oldest to the newest, open."""
@@ -136,7 +139,10 @@ class Summaries:
     def _writes(
         self, task: Task, header: Conversation, batch: Sequence[Message], covered: int
     ) -> tuple[Write[Any], ...]:
-        summary = self._summary(header, batch)
+        # A summary is in later windows: what was escalated is not in it (ZC-X25).
+        said = [m for m in batch if m.state == "complete" and m.text and not is_escalated(m)]
+        made = self._summarise(header, [Line(m.role, m.text, m.message_id) for m in said])
+        summary = self._summary(header, batch, made)
         left = header.message_count - header.summarized_count - covered
         return (
             d.summaries.create(summary),
@@ -145,12 +151,13 @@ class Summaries:
             *(self._marked(message, summary) for message in batch),
             *self._next(task, header, left),
             *self._follow(header),
+            *self._used(header, made.use),
         )
 
-    def _summary(self, header: Conversation, batch: Sequence[Message]) -> Summary:
-        # A summary is in later windows: what was escalated is not in it (ZC-X25).
-        said = [m for m in batch if m.state == "complete" and m.text and not is_escalated(m)]
-        made = self._summarise(header, [Line(m.role, m.text, m.message_id) for m in said])
+    def _used(self, header: Conversation, use: ModelUse | None) -> Sequence[Write[Any]]:
+        return () if use is None or self._count_use is None else (self._count_use(header, use),)
+
+    def _summary(self, header: Conversation, batch: Sequence[Message], made: SummaryText) -> Summary:
         number, now = header.summary_count + 1, self._repository.now()
         summary_id = f"{header.conversation_id}_{batch_name(number)}"
 

@@ -28,12 +28,25 @@ _CANDIDATES = 100
 
 
 @dataclass(frozen=True, slots=True)
+class ModelUse:
+    """The tokens that a model read and wrote."""
+
+    model: str
+    tokens_in: int
+    tokens_out: int
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryText:
-    """A summary, what it is about, and how its length compares with the messages (0.1: a tenth)."""
+    """A summary, what it is about, and how its length compares with the messages (0.1: a tenth).
+
+    `use` is what a third party is paid for it; None if it was made on this machine.
+    """
 
     text: str
     topics: tuple[str, ...]
     compression_ratio: float
+    use: ModelUse | None = None
 
 
 @dataclass(frozen=True, slots=True)

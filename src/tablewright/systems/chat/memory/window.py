@@ -112,16 +112,26 @@ def build_window(
     budget: Budget,
     count: Count,
     recalled: Sequence[Recalled] = (),
+    line_end: int = 0,
 ) -> Window:
-    """The window of everything that fits. Memories share the budget of the summaries, and are chosen before them."""
+    """The window of everything that fits. Memories share the budget of the summaries, and are chosen before them.
+
+    `line_end` are the tokens behind each of what is known, memories and summaries: they are sent as lines.
+    """
+
+    def count_line(text: str) -> int:
+        return count(text) + line_end
+
     certain = sorted(contexts, key=lambda each: -each.confidence)
-    known, known_tokens = _fitting(certain, lambda each: each.text, min(budget.contexts, budget.total), count)
+    limit = min(budget.contexts, budget.total)
+    known, known_tokens = _fitting(certain, lambda each: each.text, limit, count_line)
     left = budget.total - known_tokens
     newest_tokens = min(count(messages[-1].text), left) if messages else 0
     for_past = min(budget.summaries, left - newest_tokens)
     nearest = sorted(recalled, key=lambda each: -each.score)
-    near, near_tokens = _fitting(nearest, lambda each: each.text, for_past, count)
-    recaps, recap_tokens = _fitting(summaries[::-1], lambda each: each.text, for_past - near_tokens, count)
+    near, near_tokens = _fitting(nearest, lambda each: each.text, for_past, count_line)
+    left_of_past = for_past - near_tokens
+    recaps, recap_tokens = _fitting(summaries[::-1], lambda each: each.text, left_of_past, count_line)
     for_messages = left - near_tokens - recap_tokens
     lines, line_tokens = _fitting(messages[::-1], lambda each: each.text, for_messages, count)
     is_cut = bool(messages) and not lines
@@ -149,6 +159,11 @@ def _fitting(
             return tuple(ranked[:number]), used
         used += tokens
     return tuple(ranked), used
+
+
+def one_line(text: str) -> str:
+    """Without line breaks and angle brackets, so that no text can look like another part of the notes."""
+    return " ".join(text.replace("<", "(").replace(">", ")").split())
 
 
 def shortened(text: str, limit: int, count: Count) -> str:

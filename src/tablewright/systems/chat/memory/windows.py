@@ -1,8 +1,9 @@
 """The window of a conversation at this moment: what the stores have, as the material of the allocator (ZC-18).
 
-Must hold: names and other personal data are scrubbed before tokens are counted, so that the budget holds for what is
-sent; messages after the one that is replied to, replies that are not complete, and turns that were escalated (ZC-X25)
-are not in it. Memories are recalled only for a user whose parent allowed it (ZC-X26).
+Must hold: what is known and summarised is here as the line that is sent, and names and other personal data are
+scrubbed, before tokens are counted: so the budget holds for what is sent; messages after the one that is replied to,
+replies that are not complete, and turns that were escalated (ZC-X25) are not in it. Memories are recalled only for a
+user whose parent allowed it (ZC-X26).
 Elsewhere: the allocation (window.py), the prompt (talk/prompts.py).
 """
 
@@ -25,6 +26,7 @@ from tablewright.systems.chat.memory.window import (
     Window,
     build_window,
     material_for,
+    one_line,
 )
 from tablewright.systems.chat.model import Conversation, Message
 from tablewright.systems.chat.talk.message_writes import is_covered
@@ -74,7 +76,13 @@ class Windows:
         chosen = material_for(config.strategy, every, last=config.buffer_messages)
         budget = budget_of(min(limit, config.token_limit))
         return build_window(
-            chosen.contexts, chosen.summaries, chosen.messages, budget, self._count, chosen.recalled
+            chosen.contexts,
+            chosen.summaries,
+            chosen.messages,
+            budget,
+            self._count,
+            chosen.recalled,
+            line_end=1,
         )
 
     def _lines(self, conversation: Conversation, until: datetime | None, names: Sequence[str]) -> list[Line]:
@@ -85,14 +93,20 @@ class Windows:
         if not may_profile(user):
             return []
         return [
-            Known(context.category, scrub(_told(entry), names).text, float(entry.confidence))
+            Known(
+                context.category,
+                _noted(f"Known ({context.category})", scrub(_told(entry), names).text),
+                float(entry.confidence),
+            )
             for context in self._contexts.of(user.user_id)
             for entry in context.entries
         ]
 
     def _recaps(self, conversation: Conversation, names: Sequence[str]) -> list[Recap]:
         found = self._summaries.of(conversation, MOST_SUMMARIES)
-        return [Recap(scrub(each.summary_text, names).text, each.batch_id) for each in found]
+        return [
+            Recap(_noted("Earlier", scrub(each.summary_text, names).text), each.batch_id) for each in found
+        ]
 
     def _recalled(
         self, user: User, config: AnimalConfig, question: str, names: Sequence[str]
@@ -100,7 +114,9 @@ class Windows:
         if config.strategy != "vector" or not may_profile(user):
             return []
         found = self._recall.search(user.user_id, question, top=MOST_MEMORIES)
-        return [Recalled(scrub(each.memory.text, names).text, each.score) for each in found]
+        return [
+            Recalled(_noted("Remembered", scrub(each.memory.text, names).text), each.score) for each in found
+        ]
 
 
 def budget_of(total: int) -> Budget:
@@ -116,6 +132,11 @@ def _is_read(message: Message, until: datetime | None) -> bool:
 def _line(conversation: Conversation, message: Message, names: Sequence[str]) -> Line:
     text = scrub(message.text, names).text
     return Line(message.role, text, message.message_id, is_covered(conversation, message))
+
+
+def _noted(label: str, text: str) -> str:
+    """A line of the notes as a model reads it."""
+    return f"{label}: {one_line(text)}"
 
 
 def _told(entry: Entry) -> str:

@@ -69,8 +69,7 @@ def _add_list(router: APIRouter, pages: ChatPages) -> None:
             families = chat.families.of(me)
             wanted = form.get("family") or (families[0].family_id if families else "")
             family = chat.families.own(me, wanted)
-            login = form.get("login").strip() or None
-            child = chat.children.add(family, given.name, given.birth_date, me, user_id=login)
+            child = chat.children.add(family, given.name, given.birth_date, me)
         except (FormWrong, CallerError) as mistake:
             return new_page(request, me, *refused_form(form, mistake))
         return pages.console.go(

@@ -274,18 +274,20 @@ class Conversations:
         """
         header = conversation
         refuse_copying(header)
-        if (
-            actor.subject == header.user_id
-            and actor.role == "student"
-            and open_escalations(self._repository, header.user_id, header.conversation_id)
-        ):
-            words = "This chat stays until someone at the zoo has read it, so that you get help."
-            raise Conflict("KEPT_FOR_HELP", words)
-        self._repository.write(
-            "CONVERSATION",
+        removal = (
             d.conversations.discard(header.user_id, header.conversation_id)
             .when(lambda c: c.conversation_id == header.conversation_id)
-            .when(lambda c: c.status != "copying"),
+            .when(lambda c: c.status != "copying")
+        )
+        if actor.subject == header.user_id and actor.role == "student":
+            if open_escalations(self._repository, header.user_id, header.conversation_id):
+                words = "This chat stays until someone at the zoo has read it, so that you get help."
+                raise Conflict("KEPT_FOR_HELP", words)
+            # A message that comes at this moment may be escalated.
+            removal = removal.when(lambda c: c.last_sequence == header.last_sequence)
+        self._repository.write(
+            "CONVERSATION",
+            removal,
             self._task("remove", header),
             *_alias_removal(header),
             self._repository.audit(

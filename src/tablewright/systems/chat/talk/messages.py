@@ -207,6 +207,8 @@ class Messages:
                 "client_message_id": None,
                 "reply_to": None,
                 "summary_id": None,
+                # Nothing will fill the copy of a place whose reply is being written.
+                "state": "failed" if original.state == "pending" else original.state,
             }
         )
 

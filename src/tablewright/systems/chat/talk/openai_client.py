@@ -17,7 +17,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from tablewright.systems.chat.memory.summary_text import CAP, SummaryText, topics_of
+from tablewright.systems.chat.memory.summary_text import CAP, ModelUse, SummaryText, topics_of
 from tablewright.systems.chat.memory.tokens import Count
 from tablewright.systems.chat.memory.window import Line, shortened
 from tablewright.systems.chat.talk.models import ModelAway, Spoken
@@ -105,8 +105,12 @@ class OpenAiSummariser:
             raise ModelAway("the model's summary cannot be used")
         text = shortened(scrub(written, names).text, CAP, self.count)
         size = sum(self.count(each.text) for each in told)
+        read = self.count(SUMMARY_RULES) + self.count(asked[0].text)
         return SummaryText(
-            text, topics_of(told, looks_like_instructions), round(self.count(text) / size, 4) if size else 0.0
+            text,
+            topics_of(told, looks_like_instructions),
+            round(self.count(text) / size, 4) if size else 0.0,
+            ModelUse(self.endpoint.model, read, self.count(written)),
         )
 
 

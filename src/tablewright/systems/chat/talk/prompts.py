@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tablewright.systems.chat.family_model import Language
-from tablewright.systems.chat.memory.window import Line, Window
+from tablewright.systems.chat.memory.window import Line, Window, one_line
 from tablewright.systems.chat.talk.models import Spoken
 from tablewright.systems.chat.talk.scrub import scrub
 from tablewright.systems.chat.zoo_model import Animal, AnimalConfig, AnimalDetails, Knowledge
@@ -52,7 +52,7 @@ def system_text(
     mark: str,
     language: Language | None,
 ) -> str:
-    """The instructions: rules, the personality and facts, all of them written by staff."""
+    """The instructions: rules, the personality and the facts that are switched on, all of them written by staff."""
     spoken = LANGUAGES[language] if language else "the language of the child"
     parts = [
         RULES.format(mark=mark, language=spoken),
@@ -65,7 +65,7 @@ def system_text(
             f"Home: {details.home} Food: {details.food} Size: {details.size} Life span: {details.life_span} "
             f"Status: {details.status}"
         )
-    parts += [f"- {fact.text}" for fact in facts]
+    parts += [f"- {fact.text}" for fact in facts if fact.is_enabled]
     return "\n".join(parts)
 
 
@@ -100,13 +100,7 @@ def _spoken(line: Line, names: Sequence[str]) -> Spoken:
 
 
 def notes_of(window: Window) -> str:
-    """What is known, summaries and memories as lines."""
-    known = [f"Known ({each.category}): {_one_line(each.text)}" for each in window.contexts]
-    earlier = [f"Earlier: {_one_line(each.text)}" for each in window.summaries]
-    recalled = [f"Remembered: {_one_line(each.text)}" for each in window.recalled]
-    return "\n".join([*known, *recalled, *earlier])
-
-
-def _one_line(text: str) -> str:
-    """Without line breaks and angle brackets, so that no text can look like another part of the notes."""
-    return " ".join(text.replace("<", "(").replace(">", ")").split())
+    """What is known, memories and summaries: each of them is a line (memory/windows.py)."""
+    known, recalled = (each.text for each in window.contexts), (each.text for each in window.recalled)
+    earlier = (each.text for each in window.summaries)
+    return "\n".join(map(one_line, (*known, *recalled, *earlier)))

@@ -2,7 +2,7 @@
 
 This is the one place that hands out a model that leaves the machine. Must hold: for a user without the scope
 `disclosure`, or who stays local, neither the chat model nor the summariser leaves the machine; nor does it when the
-budget of the day is used up.
+budget of the day is used up, or for anyone while the provider gave no written assurance.
 """
 
 import os
@@ -40,7 +40,14 @@ class Providers:
     def persona(self, profile: Profile) -> Persona:
         return Persona(profile.animal, profile.config, profile.facts, self.count)
 
-    def summarise(self, user: User | None, lines: Sequence[Line], names: Sequence[str] = ()) -> SummaryText:
+    def summarise(
+        self,
+        user: User | None,
+        lines: Sequence[Line],
+        names: Sequence[str] = (),
+        *,
+        budget_left: Callable[[], bool] = lambda: True,
+    ) -> SummaryText:
         """A summary for a user; made on this machine if a third party may not, or does not, make it."""
         local = LocalSummariser(self.count)
         if (
@@ -48,6 +55,7 @@ class Providers:
             or user is None
             or not lines  # nothing was said that may be summarised
             or (self.summariser.leaves_machine and not may_disclose(user))
+            or not budget_left()
         ):
             return local.summarise(lines, names)
         try:
@@ -56,20 +64,25 @@ class Providers:
             return local.summarise(lines, names)
 
     def summary_of(
-        self, find_user: Callable[[str], User | None], names_of: NamesOf = own_name
+        self,
+        find_user: Callable[[str], User | None],
+        names_of: NamesOf = own_name,
+        *,
+        budget_left: Callable[[], bool] = lambda: True,
     ) -> Callable[[Conversation, Sequence[Line]], SummaryText]:
         """What memory/summaries.py calls. The user is read at that moment, so that a withdrawn consent counts."""
 
         def made(header: Conversation, lines: Sequence[Line]) -> SummaryText:
             user = find_user(header.user_id)
-            return self.summarise(user, lines, names_of(user) if user is not None else [])
+            names = names_of(user) if user is not None else []
+            return self.summarise(user, lines, names, budget_left=budget_left)
 
         return made
 
 
 def providers_of(settings: Settings, count: Count) -> Providers:
-    """The models that the operator has set."""
-    if settings.model_url is None:
+    """The models that the operator has set; none of a provider without a written assurance, as the notice says."""
+    if settings.model_url is None or not settings.is_provider_assured:
         return Providers(count)
     key = os.environ.get(settings.model_key_variable, "")
     endpoint = Endpoint(settings.model_url, settings.model_name, key, float(settings.model_seconds))

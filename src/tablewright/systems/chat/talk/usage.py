@@ -1,7 +1,8 @@
-"""Tokens and cost of replies by animal and day, and the budget at which a model is not asked any more (ZC-X13).
+"""Tokens and cost of replies and summaries by animal and day, and the budget at which a model is not asked any more
+(ZC-X13).
 
-Must hold: the use of a reply is written in the transaction that stores it, so it is counted once. The budget may be
-exceeded by the replies that were begun before it was used up.
+Must hold: the use of a reply or a summary is written in the transaction that stores it, so it is counted once. The
+budget may be exceeded by those that were begun before it was used up.
 """
 
 from collections.abc import Iterable
@@ -10,6 +11,8 @@ from decimal import Decimal
 
 from tablewright.design import Write
 from tablewright.systems.chat import design as d
+from tablewright.systems.chat.memory.summary_text import ModelUse
+from tablewright.systems.chat.model import Conversation
 from tablewright.systems.chat.repository import Repository
 from tablewright.systems.chat.settings import Settings
 from tablewright.systems.chat.zoo_model import UsageDay
@@ -44,6 +47,15 @@ class Usage:
             .at(lambda it: it.milliseconds).add(milliseconds)
         )  # fmt: skip
 
+    def summary(self, header: Conversation, use: ModelUse) -> Write[UsageDay]:
+        """The write that counts a summary by a third party."""
+        return (
+            self._upsert(header.animal_id, use.model)
+            .at(lambda it: it.tokens_in).add(use.tokens_in)
+            .at(lambda it: it.tokens_out).add(use.tokens_out)
+            .at(lambda it: it.cost).add(self.cost(use.tokens_in, use.tokens_out))
+        )  # fmt: skip
+
     def failure(self, animal_id: str, model: str) -> Write[UsageDay]:
         """The write that counts a reply that did not come."""
         return self._upsert(animal_id, model).at(lambda it: it.failures).add(1)
@@ -59,7 +71,7 @@ class Usage:
         return sum((each.cost for each in self.of_day(day)), Decimal(0))
 
     def is_spent(self) -> bool:
-        """Whether the budget of today is used up; the offline persona replies then."""
+        """Whether the budget of today is used up; what is on this machine replies and summarises then."""
         budget = self._settings.daily_budget
         return budget is not None and self.spent() >= budget
 
