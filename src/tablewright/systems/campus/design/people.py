@@ -1,6 +1,5 @@
 """Users, whose addresses are unique whatever their case (CC-D20)."""
 
-from datetime import timedelta
 
 from tablewright.design import Data, Keys, Load, Retention, States, Unique
 from tablewright.systems.campus.design.base import CAMPUS
@@ -62,9 +61,7 @@ users = users_table.entity(
         "department": Data.PERSONAL,
         "suspended_reason": Data.INTERNAL,
     },
-    retention=Retention(
-        timedelta(days=365), "after the last sign-in, or until the account is erased", then="erased"
-    ),
+    retention=Retention(None, "while the account exists: until the user, or an administrator, erases it"),
     load={
         "create": Load(per_month=100, item_bytes=900),
         "change": Load(per_month=20_000, item_bytes=900, changes=("last_login_at",)),
