@@ -90,6 +90,8 @@ def test_a_new_file_says_what_to_do_next_and_replaces_nothing(shop: Path) -> Non
          "shop.yaml:10: tables[0].stream: found 'NEW_IMAGES'; did you mean 'NEW_IMAGE'? write 'NEW_AND_OLD_IMAGES', "),
         (HEAD + "tables: 5\n", "shop.yaml:3: tables: found 5; write a list"),
         (HEAD + "tabels: []\n", "shop.yaml:3: tabels: is not known here; did you mean 'tables'?"),
+        (HEAD + "types:\n  Line:\n    fields:\n      note: {type: string, optional: true}\n",
+         "shop.yaml:6: types.Line.fields.note.optional: is a part of the type: write `type: string?`, or "),
         (HEAD + "tables:\n- name: orders\n  sk: SK\n", "shop.yaml:4: tables[0].pk: is missing"),
         (HEAD + "tables:\n- name: orders\n  pk: {id}\n", "shop.yaml:5: tables[0].pk: is text, not an object"),
         (HEAD + "environments:\n- {name: p, region: r, account: 123456789012}\n",

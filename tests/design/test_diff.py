@@ -210,7 +210,7 @@ def test_an_example_in_a_skeleton_has_the_type_of_its_field() -> None:
 
 def test_a_new_table_without_a_stream_says_that_it_needs_one_first() -> None:
     old, new = jobs(), jobs(sk="TASK#{number}", table=STREAM)
-    first = "give both versions of the table stream='NEW_AND_OLD_IMAGES'"
+    first = "give both versions of the table the stream NEW_AND_OLD_IMAGES"
     (change,) = (each for each in changes(old, new) if each.needs == "new table")
     assert change.why.startswith(f"existing items have other keys; first {first}")
     text = skeleton("jobs", changes(old, new), ("", ""))

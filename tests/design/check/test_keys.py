@@ -319,7 +319,9 @@ def test_a_derived_attribute_is_no_field_no_key_and_no_ttl() -> None:
     refuses(pets(derived={"nick": "{name:lower}"}), "K014", "d.pet.nick", fix="rename one of them")
     refuses(pets(derived={"GPK": "{nick}"}, index=index), "K014", "d.pet.GPK", fix="one template")
     refuses(pets(derived={"PK": "{nick}"}), "K014", "d.pet.PK", fix="one template")
-    refuses(pets(derived={"ttl": "{name}"}), "K014", "d.pet.ttl", fix="expires=")
+    refuses(
+        pets(derived={"ttl": "{name}"}), "K014", "d.pet.ttl", fix="say by which field the entity `expires`"
+    )
     pets(derived={"search": "{name:lower}", "GPK": "{name}"}, index=index).build()
 
 
@@ -368,7 +370,13 @@ def test_an_entity_stands_only_in_the_indexes_it_names() -> None:
         table.entity(Pet, pet_key, tag="pet", pk="PET#{name}", on=on)
         return design
 
-    refuses(design(placed=False), "K011", "d.pet", why="kind, born and so appears in index", fix="in on=")
+    refuses(
+        design(placed=False),
+        "K011",
+        "d.pet",
+        why="kind, born and so appears in index",
+        fix="give the entity a key in the index",
+    )
     design(placed=True).build()
 
 
@@ -452,7 +460,7 @@ def test_a_promise_is_about_a_field_of_the_right_type(promise: dict[str, Any], f
 
 
 def test_what_expires_lives_in_a_table_with_a_ttl_attribute() -> None:
-    refuses(pets(expires="fed_at", ttl=None), "K015", "d.pet", fix="table(..., ttl='ttl')")
+    refuses(pets(expires="fed_at", ttl=None), "K015", "d.pet", fix="give the table a TTL attribute")
     pets(expires="fed_at", ttl="ttl").build()
 
 
@@ -610,7 +618,7 @@ def test_an_entity_has_a_sort_key_where_its_table_has_one() -> None:
         design.table("pets", pk="PK", sk=table_sk).entity(Pet, pet_key, tag="pet", pk="PET#{name}", sk=sk)
         return design
 
-    refuses(design("SK", None), "K018", "d.pet", why="has the sort key SK", fix="add sk=...")
+    refuses(design("SK", None), "K018", "d.pet", why="has the sort key SK", fix="add sk")
     refuses(design(None, "PET"), "K018", "d.pet", why="has no sort key", fix="remove sk")
     design("SK", "PET").build()
     design(None, None).build()

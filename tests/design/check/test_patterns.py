@@ -161,7 +161,7 @@ def test_a_get_takes_the_parameters_of_the_key() -> None:
 def test_a_prefix_ends_at_a_delimiter() -> None:
     refuses(
         pets_of_owner(owner_and_kind, sk=begins("PET#{kind}")), "P002", "d.found",
-        why="does not end at '#'", fix="write 'PET#{kind}#', or equals",
+        why="does not end at '#'", fix="write 'PET#{kind}#', or compare the whole key (equals)",
     )  # fmt: skip
     refuses(pets_of_owner(sk=begins("PET")), "P002", "d.found", fix="write 'PET#'")
     pets_of_owner(owner_and_kind, sk=begins("PET#{kind}#")).build()
@@ -179,7 +179,13 @@ def test_an_entity_is_in_the_index_it_is_read_from() -> None:
 
     world = World()
     design = world.asked(toys, world.toys, on=world.by_kind, pk="KIND#{kind}")
-    refuses(design, "P003", "d.found", why="toy is not in the index by-kind", fix="on={by-kind: Keys(...)}")
+    refuses(
+        design,
+        "P003",
+        "d.found",
+        why="toy is not in the index by-kind",
+        fix="give the entity a key in by-kind",
+    )
     World().asked(toys, on=World().by_kind, pk="KIND#{kind}").build()
 
 
@@ -213,7 +219,7 @@ def test_only_the_last_of_several_sort_conditions_is_a_range() -> None:
         return World().asked(found, on=World().wide, pk=("{kind}", "{born}"), sk=sk)
 
     refuses(
-        design(at_least("{age}"), equals("{name}")), "P004", "d.found", why="only the last", fix="equals(...)"
+        design(at_least("{age}"), equals("{name}")), "P004", "d.found", why="only the last", fix="(equals)"
     )
     design(equals("{age}"), at_least("{name}")).build()
 
@@ -352,7 +358,7 @@ def test_a_range_holds_the_patterns_entities_only(sk: Sort | None) -> None:
     function = one_owner if sk is None else owner_and_kind
     refuses(
         pets_of_owner(function, sk=sk), "P007", "d.found",
-        why="its range also holds items of toy", fix="add toy to the pattern, or pass over them with others=True",
+        why="its range also holds items of toy", fix="add toy to the pattern, or set `others` to pass over them",
     )  # fmt: skip
     pets_of_owner(function, sk=sk, others=True).build()
 

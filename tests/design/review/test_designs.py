@@ -19,6 +19,8 @@ from tablewright.design import (
     Expires,
     Keys,
     Load,
+    OnDemand,
+    Provisioned,
     Retention,
     States,
     Unique,
@@ -266,6 +268,74 @@ def test_a_busy_template_is_an_error_until_it_has_enough_shards() -> None:
     two = "STATUS#{state}#{job_id:shard.2}"
     assert severities(two) == [("error", f"'{two}' has 6 values in 2 shards")]
     assert severities("STATUS#{state}#{job_id:shard.3}") == []
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("DAY#{at:day}", "1 value at a time"),
+        ("{state:only.OPEN}", "1 value"),
+        ("DAY#{at:day}#{job_id:shard.2}", "2 values at a time in 2 shards"),
+    ],
+)
+def test_a_key_of_today_or_of_one_state_is_an_error_where_it_is_too_busy(key: str, values: str) -> None:
+    assert few(jobs(key, a_second=400)) == []
+    assert few(jobs(key, a_second=1200)) == [("IDX-LOWCARD", "job.GPK", f"'{key}' has {values}")]
+
+
+class Hit(BaseModel):
+    id: str
+    at: datetime
+    kind: Literal["view", "buy"] = "view"
+
+
+def hit_key(id: str) -> None: ...
+def hit_by_kind(kind: Literal["view", "buy"], id: str) -> None: ...
+def hit_by_day(at: datetime, id: str) -> None: ...
+
+
+HIT_KEYS: dict[str, Any] = {"KIND#{kind}": hit_by_kind, "DAY#{at:day}": hit_by_day}
+
+
+def hits(pk: str, *, a_second: float, item_bytes: int = 200, units: int | None = None) -> Design:
+    """Hits in a table by a key of its own, in a production that may reserve units."""
+    design = Design("hits")
+    capacity = OnDemand() if units is None else Provisioned(5, units, max_write=2 * units)
+    dev = Environment("dev", "eu-west-1", capacity=Provisioned(1, 1))
+    design.environment(dev)
+    design.environment(
+        Environment("prod", "eu-west-1", pitr_days=35, deletion_protection=True, capacity=capacity)
+    )
+    design.table("hits", pk="PK", sk="SK").entity(
+        Hit, HIT_KEYS.get(pk, hit_key), tag="hit", pk=pk, sk="HIT#{id}",
+        load={"create": Load(per_second=a_second, item_bytes=item_bytes)},
+    )  # fmt: skip
+    return design.build()
+
+
+@pytest.mark.parametrize("pk", ["HITS", *HIT_KEYS])
+def test_a_table_whose_items_share_a_few_partitions_is_an_error_only_if_they_are_busy(pk: str) -> None:
+    (found,) = open_findings(hits(pk, a_second=501))
+    assert (found.rule, found.severity, found.where) == ("IDX-LOWCARD", "error", "hit.PK")
+    assert found.evidence.startswith("501 writes a second into ")
+    assert findings(hits(pk, a_second=500)) == []
+    assert findings(hits("HIT#{id}", a_second=100_000)) == []
+
+
+def test_items_that_are_larger_than_dynamodb_takes_are_an_error() -> None:
+    (found,) = open_findings(hits("HIT#{id}", a_second=1, item_bytes=409_601))
+    assert (found.rule, found.severity, found.where) == ("CAP-SIZE", "error", "hit")
+    assert (found.why, found.evidence) == ("its items have 409,601 bytes", "409,600 are the most")
+    assert findings(hits("HIT#{id}", a_second=1, item_bytes=409_600)) == []
+
+
+def test_units_that_do_not_take_the_load_of_production_are_an_error() -> None:
+    (found,) = open_findings(hits("HIT#{id}", a_second=201, units=100))
+    assert (found.rule, found.where, found.evidence) == (
+        "CAP-UNITS", "hits", "the load takes 201 a second on average"
+    )  # fmt: skip
+    assert found.why == "prod reserves at most 200 write units for it and each index"
+    assert findings(hits("HIT#{id}", a_second=200, units=100)) == []
 
 
 def test_a_choice_of_numbers_has_few_values_too() -> None:

@@ -67,12 +67,80 @@ def test_a_template_of_cloudformation_is_read_with_its_functions_and_says_what_i
     assert design.environments["imported"].capacity_of("Sessions") == Provisioned(3, 2)
     assert design.environments["imported"].region == "eu-west-1"
     for words in (
-        "Orders.DeletionProtectionEnabled: Fn::If is not resolved",
+        "Deletion protection: on in orders-prod; the design says off, since an environment has one setting.",
         "Sessions: it has no fixed name",
-        "Encryption: orders-prod differ",
-        "Replicas: everywhere-prod differ",
+        "Encryption: customer in orders-prod; the design says owned",
+        "Replicas: us-east-1 in everywhere-prod; the design says none",
     ):
         assert any(words in each for each in notes), words
+
+
+def of_template(protected: Any, **parts: Any) -> tuple[TableState, tuple[str, ...]]:
+    """The table of a template in which a value with functions says whether it is protected, and its notes."""
+    properties = {
+        "TableName": {
+            "Fn::Sub": ["chat-${Short}", {"Short": {"Fn::FindInMap": ["Names", {"Ref": "Stage"}, "short"]}}]
+        },
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+        "StreamSpecification": {"Ref": "AWS::NoValue"},
+        "DeletionProtectionEnabled": protected,
+    }
+    template = {
+        "Parameters": {"Stage": {"Type": "String", "Default": "production"}, "Unknown": {"Type": "String"}},
+        "Mappings": {"Names": {"production": {"short": "prod"}}},
+        "Conditions": {
+            "IsProd": {"Fn::Equals": [{"Ref": "Stage"}, "production"]},
+            "IsTest": {"Fn::Not": [{"Condition": "IsProd"}]},
+            "Either": {"Fn::Or": [{"Condition": "IsTest"}, {"Condition": "IsProd"}]},
+            "Both": {"Fn::And": [{"Condition": "IsTest"}, {"Condition": "IsProd"}]},
+            "Asked": {"Fn::Equals": [{"Ref": "Unknown"}, "yes"]},
+            "AskedOrProd": {"Fn::Or": [{"Condition": "Asked"}, {"Condition": "IsProd"}]},
+            "Round": {"Fn::Not": [{"Condition": "Round"}]},
+        },
+        "Resources": {"Chat": {"Type": "AWS::DynamoDB::Table", "Properties": properties}},
+    }  # fmt: skip
+    (table,) = tables_in(template)
+    return table.state, table.notes
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [("IsProd", True), ("IsTest", False), ("Either", True), ("Both", False), ("AskedOrProd", True)],
+)
+def test_a_condition_of_a_template_is_decided_by_the_defaults_of_its_parameters(
+    condition: str, expected: bool
+) -> None:
+    state, notes = of_template({"Fn::If": [condition, {"Fn::If": ["IsProd", True, False]}, "false"]})
+    assert (state.name, state.is_protected, state.stream, notes) == ("chat-prod", expected, None, ())
+
+
+@pytest.mark.parametrize("condition", ["Asked", "Round", "Nowhere"])
+def test_a_condition_that_only_a_deployment_decides_leaves_its_property_out_and_is_named(
+    condition: str,
+) -> None:
+    state, notes = of_template({"Fn::If": [condition, True, False]})
+    assert not state.is_protected
+    assert notes == ("Chat.DeletionProtectionEnabled: Fn::If is not resolved; the property is left out.",)
+
+
+@pytest.mark.parametrize(("write", "throttles"), [(4, True), (5, False), (6, False)])
+def test_an_index_with_other_units_than_its_table_is_noted(write: int, throttles: bool) -> None:
+    table = {
+        "TableName": "seen", "ProvisionedThroughput": {"ReadCapacityUnits": 9, "WriteCapacityUnits": 5},
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+        "GlobalSecondaryIndexes": [{
+            "IndexName": "again", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "ALL"},
+            "ProvisionedThroughput": {"ReadCapacityUnits": 9, "WriteCapacityUnits": write},
+        }],
+    }  # fmt: skip
+    _, notes, _ = imported(table)
+    found = [each for each in notes if "the index again has" in each]
+    assert bool(found) == (write != 5)
+    assert any("throttles writes to the table" in each for each in found) == throttles
 
 
 @pytest.mark.parametrize("name", ["terraform-state.json", "terraform-show.json", "terraform-plan.json"])

@@ -120,7 +120,7 @@ def _sampled(design: Design, times: Decimal, minutes: int) -> Heat:
 
 
 def _room(heat: Heat) -> str:
-    """How many times this load the hottest key takes before it alone is over the limit of a partition."""
+    """At how many times this load the hottest key alone reaches the limit of a partition."""
     most = max((each.hottest_units / each.load.limit for each in heat.outcomes), default=0.0)
     return f"{number(int(1 / most))} times this load" if most and most <= 0.5 else ""
 

@@ -31,7 +31,7 @@ def nothing_leaks_into_an_index(design: CheckContext) -> Iterator[Finding]:
             if here.issuperset(index.key_names):
                 names = ", ".join(index.key_names)
                 why = f"it has the attributes {names} and so appears in {index.name}, which it does not name"
-                fix = "name the index in on=, or store a field under another name"
+                fix = "give the entity a key in the index, or store a field under another name"
                 yield Finding("K011", shape.tag, why, fix)
         for shape in design.shapes:
             for guard in shape.guards:
@@ -51,7 +51,7 @@ def guards_fit_their_table(design: CheckContext) -> Iterator[Finding]:
             ]
             if numeric:
                 why = f"the key {numeric[0]} of {table.name} is not text, so a guard cannot be stored there"
-                yield Finding("K017", where, why, "give Unique a table= with a text key")
+                yield Finding("K017", where, why, "name another table, with a text key, in the unique value")
             if shape.expires is not None and table.ttl is None:
                 why = f"items expire, and their guards in {table.name} never would"
                 yield Finding("K017", where, why, f"give {table.name} a TTL attribute")

@@ -122,7 +122,7 @@ def key_attributes_are_one_thing(design: CheckContext) -> Iterator[Finding]:
                 yield Finding("K014", where, why, "one attribute, one template")
             if name == shape.table.ttl:
                 why = "a derived attribute has the name of the table's TTL attribute"
-                yield Finding("K014", where, why, "rename it, or write expires=")
+                yield Finding("K014", where, why, "rename it, or say by which field the entity `expires`")
             if name in shape.stored:
                 why = "a derived attribute has the name of a field"
                 yield Finding("K014", where, why, "rename one of them")

@@ -23,7 +23,7 @@ def patterns_stand_on_their_index(design: CheckContext) -> Iterator[Finding]:
         if absent and index is not None:
             are = "is" if len(absent) == 1 else "are"
             why = f"{', '.join(absent)} {are} not in the index {index.name}"
-            yield Finding("P003", where, why, f"give the entity on={{{index.name}: Keys(...)}}")
+            yield Finding("P003", where, why, f"give the entity a key in {index.name}")
         hashes = 1 if index is None else len(index.pk)
         ranges = len(plan.table.key_names) - 1 if index is None else len(index.sk)
         if len(plan.pk) != hashes:
@@ -34,7 +34,7 @@ def patterns_stand_on_their_index(design: CheckContext) -> Iterator[Finding]:
             yield Finding("P004", where, why, "remove sk")
         if any(sort.op != "=" for sort in plan.sk[:-1]):
             why = "of several conditions on a sort key only the last may be a range"
-            yield Finding("P004", where, why, "write equals(...) before it")
+            yield Finding("P004", where, why, "compare the half before it as a whole (equals)")
         if plan.consistent and index is not None and not index.local:
             why = "a global index cannot be read consistently"
             yield Finding("P006", where, why, "read the table, or drop consistent")
@@ -127,7 +127,7 @@ def _beginning(
         last = template.pieces[-1]
         if isinstance(last, str) or not last.codec.fixed:
             why = f"the prefix '{text}' does not end at '#', so USER#1 would match USER#10"
-            yield Finding("P002", where, why, f"write '{text}#', or equals(...)")
+            yield Finding("P002", where, why, f"write '{text}#', or compare the whole key (equals)")
 
 
 def _skeleton(template: Template) -> tuple[str, ...]:
@@ -200,7 +200,7 @@ def nothing_else_is_in_the_range(design: CheckContext) -> Iterator[Finding]:
             is_there = shape.table == plan.table and (plan.index is None or plan.index in shape.on)
             if is_there and not plan.others and shape.tag not in tags and _overlaps(plan, shape):
                 why = f"its range also holds items of {shape.tag}"
-                fix = f"narrow sk, add {shape.tag} to the pattern, or pass over them with others=True"
+                fix = f"narrow sk, add {shape.tag} to the pattern, or set `others` to pass over them"
                 yield Finding("P007", plan.name, why, fix)
 
 

@@ -69,7 +69,7 @@ def keys_have_their_halves(design: CheckContext) -> Iterator[Finding]:
         table = shape.table
         if (shape.sk is None) != (table.sk is None):
             has = "has no sort key" if table.sk is None else f"has the sort key {table.sk}"
-            fix = "remove sk" if table.sk is None else "add sk=..."
+            fix = "remove sk" if table.sk is None else "add sk"
             yield Finding("K018", shape.tag, f"the table {table.name} {has}", fix)
         for index, keys in shape.on.items():
             pk, sk = names(keys.pk), names(keys.sk)
@@ -136,7 +136,10 @@ def _trait_fields(shape: EntitySpec) -> Iterator[tuple[str, str]]:
 def _ttl(shape: EntitySpec) -> Iterator[tuple[str, str]]:
     expires, table = shape.expires, shape.table
     if expires is not None and table.ttl is None:
-        yield f"it expires, but the table {table.name} has no TTL attribute", "write table(..., ttl='ttl')"
+        yield (
+            f"it expires, but the table {table.name} has no TTL attribute",
+            "give the table a TTL attribute, such as `ttl`",
+        )
     ttl = shape.stored.get(table.ttl or "")
     is_expiry = expires is not None and ttl is not None and expires.field == ttl.field and not expires.after
     if ttl is not None and not (is_expiry and ttl.kind.plain is int):

@@ -39,7 +39,7 @@ def first_of(versions: Sequence[Table | None]) -> str:
     """What versions of a table need before a migration between them: its followers read what items were."""
     if all(table is None or table.stream in _WITH_OLD_IMAGE for table in versions):
         return ""
-    return "give both versions of the table stream='NEW_AND_OLD_IMAGES', and `tablewright deploy apply` the old one"
+    return "give both versions of the table the stream NEW_AND_OLD_IMAGES, and `tablewright deploy apply` the old one"
 
 
 def _found(old: Design, new: Design) -> tuple[Change, ...]:

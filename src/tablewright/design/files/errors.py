@@ -82,6 +82,8 @@ def refused(error: ValidationError) -> DesignFileRefused:
         kind = "float_type" if steps != each["loc"] else each["type"]
         why = why_of(kind, each["msg"], steps, each["input"], each.get("ctx", {}))
         is_key = each["type"] in UNKNOWN_KEYS
-        instead = near_name(str(steps[-1]), names_at(steps[:-1])) if is_key else ""
+        # A name that is known elsewhere in the same object, as in a type, is not misspelt.
+        known = [name for name in names_at(steps[:-1]) if name != steps[-1]]
+        instead = near_name(str(steps[-1]), known) if is_key and steps[-1] != "optional" else ""
         found.setdefault(f"{place} {why}", Problem(place, why, instead=instead))
     return DesignFileRefused(list(found.values()))

@@ -37,6 +37,8 @@ def why_of(
 ) -> str:
     """The sentence for an error of pydantic: `found 'soon'; write a number and days, ...`."""
     match kind:
+        case "extra_forbidden" if steps[-1] == "optional":
+            return "is a part of the type: write `type: string?`, or `type: {list: string, optional: true}`"
         case "extra_forbidden" | "unexpected_keyword_argument":
             return f"is not known here; {_known(str(steps[-1]), names_at(steps[:-1]))}"
         case "missing" | "missing_argument":

@@ -10,6 +10,7 @@ from tablewright.design.units import write_units
 
 _TOLERATED = Decimal("0.05")
 _MANY_A_DAY = 1000
+_MOST_BYTES = 400 * 1024
 _LIMITS = {
     "partition size": ("none without a local index; 10 GB for an item collection with one", ("none",)),
     "partition read units": ("3000 a second", ("3000",)),
@@ -167,6 +168,20 @@ def cap_mode(facts: Facts) -> Places:
                 yield Place(each.table, each.line, f"{each.mode} here, {other.mode} elsewhere")
 
 
+@rule("CAP-UNITS", "error", "reserve more units, let them scale further, or pay on demand")
+def cap_units(facts: Facts) -> Places:
+    """A table, or an index of it, reserves fewer units than its stated load takes.
+    What is above them is throttled all the time, not only at a peak."""
+    for each in facts.capacities:
+        for what, most, load in (
+            ("read", each.most_read, each.load_read),
+            ("write", each.most_write, each.load_write),
+        ):
+            if most is not None and load is not None and load > most:
+                why = f"{each.environment or 'it'} reserves at most {most} {what} units for it and each index"
+                yield Place(each.table, each.line, why, f"the load takes {load:,.0f} a second on average")
+
+
 @rule("CAP-VOLUME", "warning", "check the number of users and of requests")
 def cap_volume(facts: Facts) -> Places:
     """A stated load is more than users can cause.
@@ -184,9 +199,12 @@ def cap_volume(facts: Facts) -> Places:
 
 @rule("CAP-SIZE", "warning", "limit the number of elements, or store each as an item")
 def cap_size(facts: Facts) -> Places:
-    """A list, a map or a set of an item has no limit.
+    """A list, a map or a set of an item has no limit, or items are stated to be larger than DynamoDB takes.
     Items hold 400 KB: writes get slower and dearer, and one day are refused."""
     for entity in facts.entities:
+        if (entity.item_bytes or 0) > _MOST_BYTES:
+            why, limit = f"its items have {entity.item_bytes:,} bytes", f"{_MOST_BYTES:,} are the most"
+            yield Place(entity.name, entity.line, why, limit, "error")
         for attribute in entity.attributes:
             if attribute.type in ("L", "M", "SS", "NS", "BS") and attribute.max is None:
                 yield Place(f"{entity.name}.{attribute.name}", attribute.line, "it has no limit")

@@ -26,6 +26,7 @@ from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.environments import Environment, Provisioned
 from tablewright.design.errors import DesignMistake
 from tablewright.design.large import LARGE_PARTS
+from tablewright.design.partitions import PEAK, place_loads
 from tablewright.design.patterns import Plan
 from tablewright.design.review.facts import Facts, Text, access, operations, promises, schema
 from tablewright.design.review.index_figures import IndexKey, change_units, writes_by_key
@@ -70,7 +71,7 @@ def facts_of(design: Design) -> Facts:
             for copy in shape.copies
         ),
         capacities=tuple(
-            _capacity(environment, table) for environment in environments for table in design.tables
+            _capacity(design, environment, table) for environment in environments for table in design.tables
         ),
         backups=tuple(each for environment in environments for each in _backups(environment)),
         protections=tuple(
@@ -191,6 +192,8 @@ def _entity(design: Design, shape: EntitySpec, writes: Mapping[IndexKey, float])
             )
             for name, keys in shape.index_keys.items()
         ),
+        table_writes=writes.get((shape.table.name, "", shape.primary[0].template.text)),
+        item_bytes=_item_bytes(shape),
         created_if_absent=True,
     )
 
@@ -287,6 +290,13 @@ def _attribute(shape: EntitySpec, attribute: Attribute) -> schema.Attribute:
     )
 
 
+def _item_bytes(shape: EntitySpec) -> int | None:
+    """The largest item that is written; not known where a field may be in an object beside it."""
+    if any(each.kind is LARGE for each in shape.attributes):
+        return None
+    return max((load.item_bytes for verb, load in shape.load.items() if verb in _WRITES), default=None)
+
+
 def _most(shape: EntitySpec, attribute: Attribute) -> int | None:
     """The most elements or characters; a model inside of another has its fields."""
     if attribute.kind is VECTOR:
@@ -370,16 +380,32 @@ def _pattern(plan: Plan, shape: EntitySpec) -> access.Pattern:
     )
 
 
-def _capacity(environment: Environment, table: str) -> operations.Capacity:
+def _capacity(design: Design, environment: Environment, table: str) -> operations.Capacity:
     given = environment.capacity_of(table)
     if not isinstance(given, Provisioned):
         return operations.Capacity(table=table, mode="on demand", environment=environment.name)
+    # The load is that of production, which is the last.
+    is_production = environment is list(design.environments.values())[-1]
+    read, write = _units_taken(design, table) if is_production else (None, None)
     return operations.Capacity(
         table=table,
         mode="provisioned",
         environment=environment.name,
         write=given.write,
         index_write=given.write,
+        most_read=given.max_read or given.read,
+        most_write=given.max_write or given.write,
+        load_read=read,
+        load_write=write,
+    )
+
+
+def _units_taken(design: Design, table: str) -> tuple[float, float]:
+    """The read and write units a second of a table or of the busiest of its indexes, on average."""
+    mine = [each for each in place_loads(design) if each.table == table]
+    return (
+        max((float(each.read) / PEAK for each in mine), default=0.0),
+        max((float(each.write) / PEAK for each in mine), default=0.0),
     )
 
 

@@ -1,4 +1,4 @@
-"""Figures of a design's indexes, for the rules: writes to each key, and what a change of an attribute takes. Pure.
+"""Figures of tables and indexes, for the rules: writes to each key, and what a change of an attribute takes. Pure.
 
 Must hold: they are those of `tablewright scale` and of `tablewright design cost`, which compute them.
 """
@@ -16,7 +16,7 @@ from tablewright.design.partitions import key_uses
 from tablewright.design.review.facts import schema
 from tablewright.design.tables import names
 
-# A table, an index and the template of its partition key.
+# A table, an index or an empty text, and the template of its partition key.
 IndexKey: TypeAlias = tuple[str, str, str]
 
 
@@ -25,7 +25,7 @@ def writes_by_key(design: Design) -> dict[IndexKey, float]:
     return {
         (use.table, use.index, use.template.text): float(use.requests)
         for use in key_uses(design)
-        if use.kind == "write" and use.index
+        if use.kind == "write"
     }
 
 

@@ -7,7 +7,14 @@ from tablewright.design.check.templates import MAX_GLOBAL, MAX_LOCAL, MAX_PROJEC
 from tablewright.design.errors import Severity
 from tablewright.design.review.facts import Facts
 from tablewright.design.review.facts.access import Pattern
-from tablewright.design.review.facts.schema import Attribute, Entity, Index, IndexUnits, KeyTemplate
+from tablewright.design.review.facts.schema import (
+    Attribute,
+    Entity,
+    Index,
+    IndexUnits,
+    KeyAttribute,
+    KeyTemplate,
+)
 from tablewright.design.review.lookup import (
     attribute_cardinality,
     declared,
@@ -42,7 +49,7 @@ def _entities_in(facts: Facts, index: Index) -> tuple[Entity, ...]:
 
 @rule("IDX-LOWCARD", "warning", "make the key sparse, or add a shard to it")
 def idx_lowcard(facts: Facts) -> Places:
-    """The partition key of an index has few values, such as a status or a Boolean.
+    """The partition key of an index, or of a table with many writes, has few values, such as a status or a day.
     All items of one value share a partition, which takes 1000 write units a second."""
     for index in facts.indexes:
         if index.local or (index.sparse and not index.sparse.text):
@@ -50,17 +57,27 @@ def idx_lowcard(facts: Facts) -> Places:
         for entity in _entities_in(facts, index):
             writes = _writes_into(facts, index, entity)
             found = key_cardinality(entity, index.hash)
-            is_busy = found.busy is not None and writes / found.busy > _BUSY
-            if not _is_low(found) or not (is_busy or (found.busy == 1 and not _is_popular(entity, index))):
-                continue
-            template = template_of(entity, index.hash.name)
-            evidence = f"{writes:g} writes a second into {_values(found)}" if writes else ""
-            severity: Severity | None = "error" if is_busy else None
-            if template is None:
-                where, line, what = f"{index.table}.{index.name}", index.hash.line, index.hash.name
-            else:
-                where, line, what = f"{entity.name}.{index.hash.name}", template.line, _quoted(template)
-            yield Place(where, line, f"{what} has {_values(found)}", evidence, severity)
+            is_alone = _is_low(found) and found.busy == 1 and not _is_popular(entity, index)
+            if is_alone or _is_busy(found, writes):
+                yield _few_values(entity, index.hash, f"{index.table}.{index.name}", found, writes)
+    for entity in facts.entities:
+        table = table_named(facts, entity.table)
+        if table and entity.table_writes is not None:
+            found = key_cardinality(entity, table.hash)
+            # Few items may well share a partition; many writes may not.
+            if _is_busy(found, entity.table_writes):
+                yield _few_values(entity, table.hash, table.name, found, entity.table_writes)
+
+
+def _few_values(entity: Entity, key: KeyAttribute, place: str, found: Cardinality, writes: float) -> Place:
+    template = template_of(entity, key.name)
+    evidence = f"{writes:g} writes a second into {_values(found)}" if writes else ""
+    severity: Severity | None = "error" if _is_busy(found, writes) else None
+    if template is None:
+        where, line, what = place, key.line, key.name
+    else:
+        where, line, what = f"{entity.name}.{key.name}", template.line, _quoted(template)
+    return Place(where, line, f"{what} has {_values(found)}", evidence, severity)
 
 
 def _writes_into(facts: Facts, index: Index, entity: Entity) -> float:
@@ -73,16 +90,24 @@ def _writes_into(facts: Facts, index: Index, entity: Entity) -> float:
 
 def _is_low(found: Cardinality) -> bool:
     """Few values, for each shard if there are any; a sparse key and one that follows the clock are not meant."""
-    if found.values is None or found.busy is None or found.sparse or found.timed:
-        return False
-    return found.values <= _LOW * found.busy
+    return _is_few(found) and not (found.sparse or found.timed)
+
+
+def _is_few(found: Cardinality) -> bool:
+    return found.values is not None and found.busy is not None and found.values <= _LOW * found.busy
+
+
+def _is_busy(found: Cardinality, writes: float) -> bool:
+    """Whether each busy value has more writes in a second than are well in one partition, whatever its key."""
+    return _is_few(found) and found.busy is not None and writes / found.busy > _BUSY
 
 
 def _values(found: Cardinality) -> str:
     if not found.exact:
         return "few values"
     shards = f" in {found.busy} shards" if found.busy and found.busy > 1 else ""
-    return f"{found.values} value{'' if found.values == 1 else 's'}{shards}"
+    at_a_time = " at a time" if found.timed else ""
+    return f"{found.values} value{'' if found.values == 1 else 's'}{at_a_time}{shards}"
 
 
 def _quoted(template: KeyTemplate) -> str:

@@ -95,7 +95,7 @@ def keyed_attributes(facts: Facts, entity: Entity) -> Iterator[tuple[Attribute, 
     A key attribute without a template is itself; of one with a template, each hole is one.
     """
     table = table_named(facts, entity.table)
-    halves = [("table", table.hash), ("table", table.range)] if table else []
+    halves = [("the table", table.hash), ("the table", table.range)] if table else []
     for index in indexes_of(facts, entity.table):
         halves += [(index.name, index.hash), (index.name, index.range)]
     for what, key in halves:

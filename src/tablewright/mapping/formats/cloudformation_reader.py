@@ -1,21 +1,22 @@
 """Tables in a CloudFormation template: AWS::DynamoDB::Table and AWS::DynamoDB::GlobalTable.
 
-`Ref` and `Fn::Sub` of parameters with defaults are resolved, and `Fn::Join` of what is. Any other function, or a
-parameter without a default, leaves its property out, and a note names it; a table without a name is called by its
-logical id. Autoscaling of AWS::DynamoDB::Table (separate resources) is not read.
+Parameters have their defaults: `Ref`, `Fn::Sub` and `Fn::FindInMap` of them are resolved, `Fn::Join` of what is, and
+`Fn::If` by the template's conditions. Any other function, or a parameter without a default, leaves its property out,
+and a note names it; a table without a name is called by its logical id. Autoscaling of AWS::DynamoDB::Table (separate
+resources) is not read.
+Elsewhere: the functions (cloudformation_functions.py).
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 from tablewright.mapping.deploy.states import table_state
+from tablewright.mapping.formats.cloudformation_functions import Template, resolved, template_of
 from tablewright.mapping.formats.imported_environment import MOST_RECOVERY_DAYS
 from tablewright.mapping.formats.imported_tables import ImportedTable
 
 KINDS = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
-UNKNOWN = object()
 
 
 def read_tag(tag: str, value: Any) -> Any:
@@ -28,19 +29,15 @@ def read_tag(tag: str, value: Any) -> Any:
 
 
 def cloudformation_tables(template: Mapping[str, Any]) -> Iterator[ImportedTable]:
-    defaults = {
-        name: said["Default"]
-        for name, said in (template.get("Parameters") or {}).items()
-        if isinstance(said, dict) and "Default" in said
-    }
+    known = template_of(template)
     for logical, resource in template["Resources"].items():
         if resource.get("Type") in KINDS:
-            yield _table(logical, resource, defaults)
+            yield _table(logical, resource, known)
 
 
-def _table(logical: str, resource: Mapping[str, Any], defaults: Mapping[str, Any]) -> ImportedTable:
+def _table(logical: str, resource: Mapping[str, Any], template: Template) -> ImportedTable:
     notes: list[str] = []
-    said = _resolved(resource["Properties"], defaults, logical, notes)
+    said = resolved(resource["Properties"], template, logical, notes)
     is_global = resource["Type"] == KINDS[1]
     replicas = said.get("Replicas") or []
     home: dict[str, Any] = replicas[0] if is_global and replicas else said
@@ -102,44 +99,3 @@ def _encryption(said: Mapping[str, Any]) -> Literal["owned", "managed", "custome
     if not _is_true(found.get("SSEEnabled")):
         return "owned"
     return "customer" if "KMSMasterKeyId" in found else "managed"
-
-
-# --- functions of templates ---
-
-
-def _resolved(value: Any, defaults: Mapping[str, Any], place: str, notes: list[str]) -> Any:
-    """A value without functions; UNKNOWN members are left out, and named in `notes`."""
-    if isinstance(value, list):
-        every = [_resolved(each, defaults, f"{place}[{at}]", notes) for at, each in enumerate(value)]
-        return [each for each in every if each is not UNKNOWN]
-    if not isinstance(value, dict):
-        return value
-    if _is_function(value):
-        found = _called(next(iter(value)), value, defaults)
-        if found is UNKNOWN:
-            # A key of one's own is there, whatever its address.
-            if place.endswith(".KMSMasterKeyId"):
-                return ""
-            notes.append(f"{place}: {next(iter(value))} is not resolved; the property is left out.")
-        return found
-    members = {name: _resolved(each, defaults, f"{place}.{name}", notes) for name, each in value.items()}
-    return {name: each for name, each in members.items() if each is not UNKNOWN}
-
-
-def _is_function(value: Mapping[str, Any]) -> bool:
-    return len(value) == 1 and (next(iter(value)) == "Ref" or next(iter(value)).startswith("Fn::"))
-
-
-def _called(name: str, value: Mapping[str, Any], defaults: Mapping[str, Any]) -> Any:
-    given = value[name]
-    if name == "Ref":
-        return defaults.get(given, UNKNOWN)
-    if name == "Fn::Sub" and isinstance(given, str):
-        holes = re.findall(r"\$\{([^!}][^}]*)\}", given)
-        if all(hole in defaults for hole in holes):
-            return re.sub(r"\$\{([^!}][^}]*)\}", lambda hole: str(defaults[hole[1]]), given)
-    if name == "Fn::Join" and isinstance(given, list) and isinstance(given[1], list):
-        parts = [_resolved(each, defaults, "", []) for each in given[1]]
-        if UNKNOWN not in parts:
-            return str(given[0]).join(map(str, parts))
-    return UNKNOWN

@@ -88,7 +88,7 @@ def _document(
             *_MISSING,
             *differing,
             *left_out,
-            *(note for table in tables for note in (*table.notes, *_of_ttl(table))),
+            *(note for table in tables for note in (*table.notes, *_of_ttl(table), *_of_units(table))),
         ],
         "tables": [_table(table, tags) for table in tables],
         "environments": [made],
@@ -107,6 +107,21 @@ def _of_ttl(table: ImportedTable) -> Iterator[str]:
             f"{state.name}: items expire by {state.ttl}, which not every index carries; project it, and name the field "
             "with `expires`."
         )
+
+
+def _of_units(table: ImportedTable) -> Iterator[str]:
+    """Indexes with other units than their table: a design reserves as many for each index as for the table."""
+    state = table.state
+    for index in state.indexes.values():
+        if state.units is None or index.units in (None, state.units):
+            continue
+        note = (
+            f"{state.name}: the index {index.name} has {index.units}, the table {state.units}; a design has one figure "
+            "for both."
+        )
+        if index.units is not None and index.units.write < state.units.write:
+            note += " With fewer write units than the table, an index that is throttled throttles writes to the table."
+        yield note
 
 
 def _accepted(document: dict[str, Any], *, says_protection: bool) -> Iterator[dict[str, str]]:

@@ -20,10 +20,11 @@ def imported_environment(tables: Sequence[ImportedTable], name: str) -> tuple[di
 
     def usual(setting: str, values: Sequence[Any]) -> Any:
         found = Counter(values).most_common(1)[0][0]
-        others = [state.name for state, value in zip(states, values, strict=True) if value != found]
-        if others:
+        for other in dict.fromkeys(value for value in values if value != found):
+            names = [state.name for state, value in zip(states, values, strict=True) if value == other]
             notes.append(
-                f"{setting}: {', '.join(others)} differ from the other tables; an environment has one."
+                f"{setting}: {_shown(other)} in {', '.join(names)}; the design says {_shown(found)}, since an "
+                "environment has one setting."
             )
         return found
 
@@ -43,6 +44,17 @@ def imported_environment(tables: Sequence[ImportedTable], name: str) -> tuple[di
             "table_name": "{table}-{env}" if name else "",
         }
     return {key: value for key, value in made.items() if value}, notes
+
+
+def _shown(setting: Any) -> str:
+    match setting:
+        case bool() | 0:
+            return "on" if setting else "off"
+        case int():
+            return f"{setting} days"
+        case str():
+            return setting
+    return ", ".join(sorted(setting)) or "none"
 
 
 def _capacity(state: TableState) -> dict[str, int]:

@@ -127,13 +127,20 @@ class Ratio(Fact):
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity(Fact):
-    """A capacity mode of a table in an environment, and reserved units of the table and its indexes."""
+    """A capacity mode of a table in an environment, and reserved units of the table and its indexes.
+
+    `most_read` and `most_write` are the units up to which they scale, `load_read` and `load_write` those that the
+    stated load takes in a second, on average, of the table or the busiest of its indexes."""
 
     table: str
     mode: Literal["on demand", "provisioned"]
     environment: str = ""
     write: int | None = None
     index_write: int | None = None
+    most_read: int | None = None
+    most_write: int | None = None
+    load_read: float | None = None
+    load_write: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,6 +110,7 @@ class Entity(Fact):
     attributes are not all listed, `created_if_absent` that each create has the condition that the key is absent.
     `guards` are the attributes that guards of unique values are for, `guard_keys` the keys of those guards.
     `index_writes` are the writes that enter each index, where they are known; those of the table are more.
+    `table_writes` are the writes in a second to its partition keys, `item_bytes` the largest item, where known.
     """
 
     name: str
@@ -122,6 +123,8 @@ class Entity(Fact):
     guards: tuple[str, ...] = ()
     guard_keys: tuple[KeyTemplate, ...] = ()
     index_writes: tuple[IndexWrites, ...] | None = None
+    table_writes: float | None = None
+    item_bytes: int | None = None
     partial: bool = False
     created_if_absent: bool = False
 
