@@ -1,4 +1,4 @@
-"""The form of a new item of an entity: its keys as templates, its fields empty. Pure.
+"""The form of a new item of an entity: its keys as templates, its fields with their defaults, or empty. Pure.
 
 Must hold: a template that was not filled in is refused, so it is never stored as a key. Elsewhere: the page
 (item_pages.py).
@@ -7,9 +7,12 @@ Must hold: a template that was not filled in is refused, so it is never stored a
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic_core import PydanticUndefined
+
 from tablewright.app.designs.item_writes import ItemUnusable
 from tablewright.design import EntitySpec
-from tablewright.values import Item
+from tablewright.design.attributes import Attribute
+from tablewright.values import Item, Value
 
 _EMPTY: dict[str, Any] = {"S": "", "N": "0", "BOOL": False, "B": "", "L": [], "M": {}, "NULL": True}
 
@@ -19,8 +22,14 @@ def skeleton(shape: EntitySpec) -> Item:
     made: Item = {name: {"S": text} for name, text in _templates(shape).items()}
     for each in shape.attributes:
         if each.kind.letter in _EMPTY and not each.optional:
-            made[each.stored] = {each.kind.letter: _EMPTY[each.kind.letter]}
+            made[each.stored] = _default(shape, each) or {each.kind.letter: _EMPTY[each.kind.letter]}
     return made
+
+
+def _default(shape: EntitySpec, attribute: Attribute) -> Value | None:
+    """The default of a field as it is stored; one that a function makes, such as the time, is left open."""
+    default = shape.model.model_fields[attribute.field].get_default()
+    return None if default in (None, PydanticUndefined) else attribute.kind.encode(default)
 
 
 def refuse_skeleton(item: Item, shapes: Sequence[EntitySpec]) -> None:

@@ -1,6 +1,5 @@
 """Users, whose addresses are unique whatever their case (CC-D20)."""
 
-
 from tablewright.design import Data, Keys, Load, Retention, States, Unique
 from tablewright.systems.campus.design.base import CAMPUS
 from tablewright.systems.campus.model import Login, User
