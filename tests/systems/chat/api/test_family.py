@@ -190,6 +190,8 @@ def test_an_export_is_json_or_a_page_that_shows_texts_as_texts(at: Place, api: A
     assert page.headers["content-type"].startswith("text/html")
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text
     assert "<script>" not in page.text
+    assert "Kim</b> <small>2030-02-04 10:00 UTC" in page.text
+    assert [word for word in ("conv_", "family_", "Generation") if word in page.text] == []
     assert accesses(at) == [("ann", "everything")] * 2
 
 

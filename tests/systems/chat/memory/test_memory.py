@@ -61,6 +61,20 @@ def test_nothing_is_extracted_without_the_consent_of_a_parent(at: Place) -> None
     assert len(at.chat.summaries.of(next(at.chat.conversations.all_of("u_9")))) == 1
 
 
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (Entry("likes swimming", "swimming"), "likes swimming"),
+        (Entry("mountains", "mountains"), "mountains"),
+        (Entry("animal", "the red panda"), "animal: the red panda"),
+        (Entry("best_friends", ["a cat", "a dog"]), "best friends: a cat, a dog"),
+        (Entry("forest", "rest"), "forest: rest"),
+    ],
+)
+def test_what_is_known_is_said_once(entry: Entry, words: str) -> None:
+    assert entry.words == words
+
+
 def test_memories_and_contexts_name_their_messages_and_have_no_personal_data(at: Place) -> None:
     """ZC-X6, ZC-X20."""
     remembered(

@@ -55,6 +55,22 @@ def test_messages_of_tools_are_not_quoted() -> None:
     assert topics_of(talk) == ()
 
 
+def test_a_summary_of_a_short_talk_is_shorter_than_the_talk() -> None:
+    """ZC-34: it was longer once, because everything was quoted with its speakers."""
+    said = [
+        "Can you fly?",
+        "No, my wings are for swimming. I fly under water!",
+        "How fast do you swim?",
+        "I reach twelve kilometres an hour, and faster if a seal is behind me.",
+        "I love swimming too.",
+        "Then we have something in common. Do you dive?",
+    ]
+    talk = [Line("user" if place % 2 == 0 else "assistant", text) for place, text in enumerate(said)]
+    made = summarise(talk, count_tokens)
+    assert made.text
+    assert made.compression_ratio <= 0.75
+
+
 def test_nothing_said_makes_an_empty_summary() -> None:
     found = summarise([], count_tokens)
     assert (found.text, found.topics, found.compression_ratio) == ("", (), 0.0)

@@ -647,7 +647,7 @@ def test_a_child_cannot_take_back_or_delete_what_a_zookeeper_has_to_read(
     assert len(stored(zoo, talk)) == 2
     (flag,) = open_flags(zoo)
     zoo.review.resolve(SYSTEM, flag.flag_id, "spoke with the parents")
-    zoo.conversations.delete(talk, actor_of(lena))
+    zoo.conversations.delete(at.again(talk), actor_of(lena))
     assert stored(zoo, talk) == []
 
 

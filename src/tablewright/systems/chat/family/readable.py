@@ -1,57 +1,158 @@
-"""An export as a page to read: one HTML document without scripts or links (ZC-X10).
+"""An export as a page to read: chats as they were written, and a table for everything else (ZC-X10).
 
-Must hold: whatever a text has in it is shown as text.
+Ids and fields that say something only to programs are left out here; the JSON has all of them. Must hold: whatever a
+text has in it is shown as text.
 Elsewhere: what is exported (privacy.py).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from itertools import groupby
+from typing import Any, TypeAlias
 
+Row: TypeAlias = Mapping[str, Any]
+ELSEWHERE = "Identifiers and technical fields are in the export as JSON."
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
     "table{border-collapse:collapse;width:100%}td,th{border:1px solid #999;padding:.3em .6em;text-align:left;"
-    "vertical-align:top}th{width:14em;font-weight:600}section{margin:2em 0}dl{margin:1em 0}"
+    "vertical-align:top}section{margin:2em 0}dt{font-weight:600}"
     ".user{background:#eef6ee}.assistant{background:#f4f0e6}.line{padding:.4em .8em;margin:.3em 0;border-radius:.4em}"
 )
+_TITLES = {
+    "summaries": "Summaries",
+    "contexts": "What the animals remember",
+    "memories": "What was said and is kept for later chats",
+    "flags": "Messages that a zookeeper looks at",
+    "consents": "Consent",
+    "timeUsed": "Time used",
+    "mails": "Mail",
+    "accessLog": "Who looked",
+    "history": "What was decided, changed and deleted",
+    "user": "Profile",
+}
+# Shown with the messages, or of no meaning without them.
+_WITH_MESSAGES = ("messages", "spreadMessages", "conversations", "exportedAt")
+_TECHNICAL = frozenset(
+    [
+        "version",
+        "sequence",
+        "number",
+        "state",
+        "retentionClass",
+        "generation",
+        "consentGeneration",
+        "messagePartitions",
+        "noticeVersion",
+        "expiresAt",
+        "created",
+        "modified",
+        "embeddingKind",
+        "messageRange",
+        "standing",
+        "subject",
+        "toldAge",
+        "messageAt",
+    ]
+)
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::[\d.]+)?(?:Z|\+00:00)")
+# A wider table does not fit a page.
+_MOST_COLUMNS = 7
 
 
 def readable_export(title: str, found: Mapping[str, Any]) -> str:
-    """The export as HTML."""
-    sections = "".join(_section(name, value) for name, value in found.items() if value)
+    """The export as one HTML document without scripts or links."""
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
-    return f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{escape(title)}</h1>{sections}</body></html>'
+    body = f"<h1>{escape(title)}</h1>{readable_body(found)}"
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'
 
 
-def _section(name: str, value: Any) -> str:
-    inner = _chat(value) if name in ("messages", "spreadMessages") else _shown(value)
-    return f"<section><h2>{escape(words_of(name))}</h2>{inner}</section>"
+def readable_body(found: Mapping[str, Any]) -> str:
+    """The sections of an export as HTML; what is empty is left out."""
+    as_of = f"<p>As of {_text(found['exportedAt'])}. {ELSEWHERE}</p>" if "exportedAt" in found else ""
+    sections = [_section("Chats", _chats(found))]
+    sections += [
+        _section(_TITLES.get(name) or words_of(name), _shown(value))
+        for name, value in found.items()
+        if name not in _WITH_MESSAGES
+    ]
+    return as_of + "".join(sections)
 
 
-def _chat(messages: list[Mapping[str, Any]]) -> str:
+def _section(title: str, inner: str) -> str:
+    return f"<section><h2>{escape(title)}</h2>{inner}</section>" if inner else ""
+
+
+# --- chats ---
+
+
+def _chats(found: Mapping[str, Any]) -> str:
     """Messages as a conversation reads, in the order in which they were written."""
+    names = {one["conversationId"]: str(one["animalName"]) for one in found.get("conversations", ())}
+    child = found.get("user") or {}
+    child = child[0] if isinstance(child, list) else child
+    messages = [*found.get("messages", ()), *found.get("spreadMessages", ())]
+    ordered = sorted(messages, key=lambda it: (it["conversationId"], it["timestamp"]))
+    by_chat = groupby(ordered, key=lambda it: str(it["conversationId"]))
+    said_by = str(child.get("name") or "user")
+    return "".join(_chat(names.get(chat, "assistant"), said_by, list(lines)) for chat, lines in by_chat)
+
+
+def _chat(animal: str, child: str, messages: Sequence[Row]) -> str:
     lines = []
-    for one in sorted(messages, key=lambda it: (it["conversationId"], it["timestamp"])):
-        who = "user" if one["role"] == "user" else "assistant"
-        said = (
-            f"<b>{escape(one['role'])}</b> <small>{escape(one['timestamp'])}</small><br>{escape(one['text'])}"
-        )
-        lines.append(f'<div class="line {who}">{said}</div>')
-    return "".join(lines)
+    for one in messages:
+        is_child = one["role"] == "user"
+        name = child if is_child else animal if one["role"] == "assistant" else str(one["role"])
+        said = f"<b>{escape(name)}</b> <small>{_text(one['timestamp'])}</small><br>{escape(one['text'])}"
+        lines.append(f'<div class="line {"user" if is_child else "assistant"}">{said}</div>')
+    return f"<h3>{escape(animal)}, {_text(messages[0]['timestamp'])}</h3>{''.join(lines)}"
+
+
+# --- everything else ---
 
 
 def _shown(value: Any) -> str:
     match value:
         case Mapping():
-            rows = (
-                f"<tr><th>{escape(words_of(str(k)))}</th><td>{_shown(v)}</td></tr>" for k, v in value.items()
-            )
-            return f"<table>{''.join(rows)}</table>"
+            return _facts(value)
         case list() | tuple():
-            return "".join(f"<div>{_shown(one)}</div>" for one in value)
+            return _table([one for one in value if isinstance(one, Mapping)])
         case _:
-            return escape(str(value))
+            return f"<p>{_text(value)}</p>" if value else ""
+
+
+def _table(rows: Sequence[Row]) -> str:
+    columns = list(dict.fromkeys(name for row in rows for name in _readable(row)))
+    if len(columns) > _MOST_COLUMNS:
+        return "".join(map(_facts, rows))
+    head = "".join(f"<th>{escape(words_of(name))}</th>" for name in columns)
+    lines = ("".join(f"<td>{_text(row.get(name, ''))}</td>" for name in columns) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><tr>{head}</tr>{body}</table>" if columns else ""
+
+
+def _facts(row: Row) -> str:
+    rows = (f"<dt>{escape(words_of(name))}</dt><dd>{_text(row[name])}</dd>" for name in _readable(row))
+    return f"<dl>{''.join(rows)}</dl>"
+
+
+def _readable(row: Row) -> Iterable[str]:
+    """The fields that say something to people."""
+    for name, value in row.items():
+        if name not in _TECHNICAL and not name.endswith(("Id", "Ids")) and value not in (None, "", [], {}):
+            yield str(name)
+
+
+def _text(value: Any) -> str:
+    match value:
+        case Mapping():
+            return "; ".join(f"{escape(words_of(str(name)))}: {_text(one)}" for name, one in value.items())
+        case list() | tuple():
+            return ", ".join(map(_text, value))
+        case bool():
+            return "yes" if value else "no"
+        case _:
+            return escape(_TIME.sub(r"\1 \2 UTC", str(value)))
 
 
 def words_of(name: str) -> str:

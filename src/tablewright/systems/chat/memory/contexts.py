@@ -44,6 +44,13 @@ class Entry:
     message_ids: Sequence[str] = ()
     updated: datetime | None = None
 
+    @property
+    def words(self) -> str:
+        """As people read it: "animal: the red panda", or the name alone if the value is said by it."""
+        several = self.value if isinstance(self.value, list) else [self.value]
+        value, name = ", ".join(map(str, several)), self.name.replace("_", " ")
+        return name if f" {name}".endswith(f" {value}") else f"{name}: {value}"
+
 
 @dataclass(frozen=True, slots=True)
 class KnownContext:

@@ -35,7 +35,7 @@ AT_ONCE = 20
 # A shorter message says nothing that is worth recalling.
 _LEAST_WORDS = 2
 _MOST_TEXT = 500
-_THING = r"(?P<thing>[^.,;!?\n]{2,60}?)(?:\s+(?:because|and i|but|so)\b.*)?"
+_THING = r"(?P<thing>[^.,;!?\n]{2,60}?)(?:\s+(?:too|because|and i|but|so)\b.*)?"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from tablewright.systems.chat.memory.window import Line, shortened
 
 # Of 20 messages: about 200 tokens, never over 300 (ZC-34, ZC-D39).
 TARGET, CAP = 200, 300
+# Less would not hold a question and its answer.
+LEAST = 40
 TOPICS = 5
 _SENTENCE = re.compile(r"[^.!?\n…]+[.!?…]*", re.UNICODE)
 # What stands in place of personal data (talk/scrub.py) is not a topic.
@@ -70,12 +72,12 @@ def summarise(
     cap: int = CAP,
     leave_out: Callable[[str], bool] = nothing,
 ) -> SummaryText:
-    """The most telling sentences of a batch, each with its speaker."""
+    """The most telling sentences of a batch, each with its speaker; of a short one at most half of its length."""
     sentences = [each for each in _sentences(messages, count) if not leave_out(each.text)]
     frequency = Counter(word for each in sentences for word in set(words_of(each.text)))
-    chosen = _chosen(_scored(sentences, frequency), count, target)
-    text = shortened(_told(chosen), cap, count)
     size = sum(count(each.text) for each in messages)
+    chosen = _chosen(_scored(sentences, frequency), count, min(target, max(LEAST, size // 2)))
+    text = shortened(_told(chosen), cap, count)
     return SummaryText(text, topics_of(messages, leave_out), round(count(text) / size, 4) if size else 0.0)
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from tablewright.systems.chat.family.consent import may_profile
 from tablewright.systems.chat.family_model import User
-from tablewright.systems.chat.memory.contexts import Contexts, Entry
+from tablewright.systems.chat.memory.contexts import Contexts
 from tablewright.systems.chat.memory.recall import Recall
 from tablewright.systems.chat.memory.summaries import Summaries
 from tablewright.systems.chat.memory.tokens import Count
@@ -95,7 +95,7 @@ class Windows:
         return [
             Known(
                 context.category,
-                _noted(f"Known ({context.category})", scrub(_told(entry), names).text),
+                _noted(f"Known ({context.category})", scrub(entry.words, names).text),
                 float(entry.confidence),
             )
             for context in self._contexts.of(user.user_id)
@@ -137,9 +137,3 @@ def _line(conversation: Conversation, message: Message, names: Sequence[str]) ->
 def _noted(label: str, text: str) -> str:
     """A line of the notes as a model reads it."""
     return f"{label}: {one_line(text)}"
-
-
-def _told(entry: Entry) -> str:
-    value = entry.value
-    told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return f"{entry.name.replace('_', ' ')}: {told}"

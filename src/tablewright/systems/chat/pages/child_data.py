@@ -4,11 +4,13 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
+from markupsafe import Markup
 
 from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, FormWrong, Posted, read
 from tablewright.pages.layout import Crumb
 from tablewright.systems.chat.access import ChildOf, OpenChild, refuse_staff
+from tablewright.systems.chat.family.readable import readable_body
 from tablewright.systems.chat.family_model import User
 from tablewright.systems.chat.pages.child import LISTED, Birth, child_page, child_path
 from tablewright.systems.chat.pages.page import ChatPages, refused_form, typed_fields
@@ -52,8 +54,8 @@ def add_data(router: APIRouter, pages: ChatPages) -> None:
 
     @router.get("/children/{child_id}/export.html")
     def export_html(request: Request, opened: OpenChild) -> Response:
-        found = _exported(pages, opened)
-        return child_page(pages, request, "child_export", opened.child, "Data", exported=found)
+        body = Markup(readable_body(_exported(pages, opened)))  # every text in it is escaped
+        return child_page(pages, request, "child_export", opened.child, "Data", body=body)
 
 
 def _exported(pages: ChatPages, opened: ChildOf) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def _known(pages: ChatPages, child: User) -> list[dict[str, Any]]:
         {
             "category": context.category,
             "key": entry.name,
-            "text": f"{entry.name.replace('_', ' ')}: {entry.value}",
+            "text": entry.words,
             "percent": round(float(entry.confidence) * 100),
             "updated": entry.updated,
         }
