@@ -9,7 +9,8 @@ Must hold, or the exit code is 1: every tenant that was acknowledged is stored o
 follower of changes has counted each stored tenant once; after each kill it has counted what was acknowledged before the
 kill within a lease and the seconds it takes to count that; the job that applies scheduled prices, every minute, has
 applied each price once. Figures belong to a machine and an hour.
-Elsewhere: the same as a test with one kill (tests/app/test_processes.py), servers of tables (peers.py, servers.py).
+Elsewhere: the same as a test with one kill (tests/app/test_processes.py), all other jobs of the five systems
+(tests/app/test_jobs_of_two_processes.py), servers of tables (peers.py, servers.py).
 """
 
 import argparse

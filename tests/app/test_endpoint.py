@@ -351,7 +351,9 @@ def test_work_that_could_not_be_recorded_can_be_begun_again(endpoint: Endpoint) 
 def test_a_job_runs_in_one_process_and_one_of_the_memory_in_each(endpoint: Endpoint) -> None:
     ran: list[str] = []
     with two(endpoint) as (first, second):
-        schedules = [Schedule(each.db, each.world, is_shared=True) for each in (first, second)]
+        schedules = [
+            Schedule(each.db, each.world, leases=Leases(each.db, each.world)) for each in (first, second)
+        ]
         for schedule in schedules:
             schedule.add("library", [Job("count", timedelta(days=1), lambda _: ran.append("count"))])
             flush: Job[Any] = Job("flush", timedelta(days=1), lambda _: ran.append("flush"), of_process=True)

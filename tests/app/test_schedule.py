@@ -13,6 +13,7 @@ from tests.app.library import LIBRARY
 
 from tablewright import testing
 from tablewright.app import schedule as scheduling
+from tablewright.app.leases import Leases
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.schedule import Schedule
 from tablewright.app.systems import PORTAL
@@ -35,8 +36,8 @@ def runtime(clock: testing.Clock) -> Iterator[Runtime]:
         yield opened
 
 
-def scheduled(runtime: Runtime, *work: Job[Any] | Follower[Any]) -> Schedule:
-    schedule = Schedule(runtime.db, runtime.world)
+def scheduled(runtime: Runtime, *work: Job[Any] | Follower[Any], leases: Leases | None = None) -> Schedule:
+    schedule = Schedule(runtime.db, runtime.world, leases=leases)
     schedule.add("library", work)
     return schedule
 
@@ -92,6 +93,46 @@ def test_two_processes_do_not_both_take_a_turn(runtime: Runtime) -> None:
     assert scheduled(runtime, first_job).run_due() == ["library.count"]
     assert beside == []
     assert first.run_due() == []
+
+
+def killed(runtime: Runtime, work: Job[Any], leases: Leases | None = None) -> None:
+    """A run of a process that is killed while it works."""
+
+    def dies(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        scheduled(runtime, replace(work, run=dies), leases=leases).run_due()
+
+
+def test_a_run_that_did_not_end_is_made_again_soon_and_each_time_later(
+    runtime: Runtime, clock: testing.Clock
+) -> None:
+    job: Job[Any] = Job("back up", DAY, lambda _: None)
+    for minutes in (1, 2, 4):
+        killed(runtime, job)
+        clock.move(timedelta(minutes=minutes, seconds=-1))
+        assert scheduled(runtime, job).run_due() == []
+        clock.move(timedelta(seconds=1))
+    assert scheduled(runtime, job).run_due() == ["library.back up"]
+    clock.move(timedelta(hours=1))
+    assert scheduled(runtime, job).run_due() == [], "it has ended now"
+
+
+def test_a_run_that_another_process_still_works_at_is_not_made_again(
+    runtime: Runtime, clock: testing.Clock
+) -> None:
+    mine, other = (Leases(runtime.db, runtime.world) for _ in range(2))
+    job: Job[Any] = Job("back up", DAY, lambda _: None)
+    killed(runtime, job, mine)
+    lease = other.take("job library back up")
+    assert lease is not None, "given back by the one that ended"
+    clock.move(timedelta(minutes=1))
+    lease = other.renewed(lease)
+    assert lease is not None
+    assert scheduled(runtime, job, leases=mine).run_due() == []
+    clock.move(timedelta(seconds=31))  # that one was killed
+    assert scheduled(runtime, job, leases=mine).run_due() == ["library.back up"]
 
 
 def test_a_follower_that_fails_is_started_again_and_ends_with_the_app(

@@ -102,6 +102,19 @@ def test_config_shows_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "redis://:...@cache:6379/0" in shown
 
 
+def test_config_shows_no_password_with_an_at_sign_and_of_a_webhook_only_the_host(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TABLEWRIGHT_SERVE_CACHE", "redis://:hun@ter2@cache:6379/0")
+    monkeypatch.setenv(
+        "TABLEWRIGHT_SERVE_ALARM_WEBHOOK", "https://me:hun@hooks.example.com/services/ter2?key=3rd"
+    )
+    for shown in (here("config").out, here("config", "--json").out):
+        assert not [secret for secret in ("hun", "ter2", "3rd") if secret in shown]
+        assert "redis://:...@cache:6379/0" in shown
+        assert "https://hooks.example.com/..." in shown
+
+
 def test_a_file_that_is_missing_is_refused_only_if_it_was_named() -> None:
     assert parse(["serve"]).port == 8080
     ran = here("serve", "--config", "gone.toml")

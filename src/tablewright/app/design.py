@@ -60,13 +60,17 @@ class Work(BaseModel):
 
 
 class Turn(BaseModel):
-    """When a job of a system last ran, how long it took, and the kind of error it ended with."""
+    """When a job of a system last ran, how long it took, and the kind of error it ended with.
+
+    Without `took_ms` it did not end; `interrupted` are the runs before it, in a row, that did not.
+    """
 
     system: str
     job: str
     at: datetime
     took_ms: int | None = None
     error: str | None = None
+    interrupted: int = 0
     version: int = 0
 
 

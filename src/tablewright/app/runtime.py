@@ -374,7 +374,7 @@ def _opened(
         else None
     )
     published = PublishedMetrics(db, world)
-    schedule = Schedule(db, world, published.record_all, is_shared=place.shared is not None)
+    schedule = Schedule(db, world, published.record_all, leases=leases)
     office = Mail(options.mail or Directory(files / "mail"))
     for post in _posts(running, code_login):
         schedule.add(post.system, [_mail_of(post, office, leases)])

@@ -1,8 +1,10 @@
 """Background work while the app is up: jobs with a period, and followers that run until they are stopped.
 
 The last run of a job is stored, so a daily job is daily however often the app is restarted; a run is claimed before it
-starts, so two processes on one database do not both run it. A job that works on the memory of its process is run by
-each of them, and once more when one stops.
+starts, so two processes on one database do not both run it. A run that did not end, because its process was killed, is
+made again a minute later, and after each further one that does not end twice as late, at most after the period; a
+process that still runs a job has its lease. A job that works on the memory of its process is run by each of them, and
+once more when one stops.
 Must hold: a job that fails is logged, runs again at its next time, and affects nothing else; close() ends every thread.
 What a job publishes, and whether it failed, become metrics of its system (alarms/published.py).
 Elsewhere: what a job is (kit/jobs.py), which there are (a system's jobs.py), jobs that people start (manual_jobs.py).
@@ -18,6 +20,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from tablewright.app.design import Turn, turns
+from tablewright.app.leases import Leases
 from tablewright.engine.errors import fault
 from tablewright.kit.jobs import Follower, Job
 from tablewright.mapping import AlreadyExists, Db, Stale
@@ -28,6 +31,8 @@ log = logging.getLogger("tablewright.app")
 LOOK_SECONDS = 5.0
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 STOP_SECONDS = 30.0
+# When a run that did not end is made again; of a job with a shorter period the next one is soon enough.
+AGAIN_AFTER, SHORT_PERIOD = timedelta(minutes=1), timedelta(minutes=10)
 # (system, values by metric)
 Publish: TypeAlias = Callable[[str, Mapping[str, float]], None]
 
@@ -54,10 +59,10 @@ class Schedule:
     """All jobs and followers of the systems in one process. `start` it, close it."""
 
     def __init__(
-        self, db: Db, world: World, publish: Publish = _unpublished, *, is_shared: bool = False
+        self, db: Db, world: World, publish: Publish = _unpublished, *, leases: Leases | None = None
     ) -> None:
-        """`is_shared`: other processes have the same jobs."""
-        self._db, self._world, self._publish, self._is_shared = db, world, publish, is_shared
+        """With `leases`, other processes have the same jobs."""
+        self._db, self._world, self._publish, self._leases = db, world, publish, leases
         self._ran: dict[tuple[str, str], datetime] = {}
         self._jobs: list[tuple[str, Job[Any], Any]] = []
         self._followers: list[tuple[str, Follower[Any], Any]] = []
@@ -102,7 +107,7 @@ class Schedule:
         for thread in self._threads:
             thread.join(STOP_SECONDS)
         for system, job, service in self._jobs:
-            if self._threads and self._is_shared and job.of_process:
+            if self._threads and self._leases is not None and job.of_process:
                 self._run(system, job, service)
 
     # --- parts ---
@@ -141,13 +146,32 @@ class Schedule:
 
     def _take(self, system: str, job: Job[Any], service: Any) -> bool:
         """Run a job if it is due and no other process claimed the run."""
-        if self._is_shared and job.of_process:
+        if self._leases is not None and job.of_process:
             return self._take_here(system, job, service)
         now, last = self._world.now(), self._last(system, job)
         # Also if the last run is in the future (the clock was wrong): the job would otherwise wait until then.
-        if last is not None and abs(now - last.at) < job.every:
+        is_due = last is None or abs(now - last.at) >= job.every
+        if not is_due and not _was_interrupted(last, job, now):
             return False
-        turn = Turn(system=system, job=job.name, at=now, version=last.version if last else 0)
+        if self._leases is None or job.every < SHORT_PERIOD:
+            return self._claim_and_run(system, job, service, last)
+        lease = self._leases.take(f"job {system} {job.name}")
+        if lease is None:
+            # Another process still runs it. If it is due all the same, that one may hang.
+            return is_due and self._claim_and_run(system, job, service, last)
+        with self._leases.kept(lease, self._stop):
+            return self._claim_and_run(system, job, service, last)
+
+    def _claim_and_run(self, system: str, job: Job[Any], service: Any, last: Turn | None) -> bool:
+        """False if another process claimed the run."""
+        now = self._world.now()
+        turn = Turn(
+            system=system,
+            job=job.name,
+            at=now,
+            interrupted=last.interrupted + 1 if last is not None and last.took_ms is None else 0,
+            version=last.version if last else 0,
+        )
         try:
             claim = turns.change(last, turn) if last is not None else turns.create(turn)
             self._db.write(claim)
@@ -158,7 +182,8 @@ class Schedule:
         error = self._run(system, job, service)
         took = (self._world.now() - now) // timedelta(milliseconds=1)
         with suppress(Stale):  # it took longer than its period, and another process claimed the next run
-            self._db.write(turns.change(taken, taken.model_copy(update={"took_ms": took, "error": error})))
+            ended = {"took_ms": took, "error": error, "interrupted": 0}
+            self._db.write(turns.change(taken, taken.model_copy(update=ended)))
         return True
 
     def _take_here(self, system: str, job: Job[Any], service: Any) -> bool:
@@ -183,3 +208,10 @@ class Schedule:
         if job.failures:
             self._publish(system, {job.failures: 0.0 if error is None else 1.0})
         return error
+
+
+def _was_interrupted(last: Turn | None, job: Job[Any], now: datetime) -> bool:
+    """Whether a run did not end and it is time for another one."""
+    if last is None or last.took_ms is not None or job.every < SHORT_PERIOD:
+        return False
+    return now - last.at >= AGAIN_AFTER * (1 << min(last.interrupted, 20))

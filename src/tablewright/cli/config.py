@@ -17,8 +17,10 @@ EXAMPLES = """Shows what `tablewright serve` would use if it were started here w
 tablewright config
 tablewright config "engine serve" --config /etc/tablewright.toml --json"""
 ERRORS = (SettingUnusable,)
-# The password in an address, such as redis://:secret@host: what is printed ends up in tickets and logs.
-_PASSWORD = re.compile(r"(://[^/@\s:]*:)[^/@\s]*@")
+# What is printed ends up in tickets and logs: not the password in an address, such as redis://:secret@host, which may
+# contain an @; and of the webhook's address, which may be a secret, only the host.
+_PASSWORD = re.compile(r"(://[^/@\s:]*:)[^/\s]*@")
+_WEBHOOK, _HOST = "--alarm-webhook", re.compile(r"(://)(?:[^/\s]*@)?([^/?#\s]*).*")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,10 +43,10 @@ def run(given: argparse.Namespace) -> int:
     found = _settings(given.command, given.config)
     print_result(
         given,
-        [{"option": each.option, "value": _plain(each.value), "source": each.source} for each in found],
+        [{"option": each.option, "value": _plain(each), "source": each.source} for each in found],
         as_table(
             ("option", "value", "source"),
-            [(each.option, _words(each.value), each.source) for each in found],
+            [(each.option, _words(_plain(each)), each.source) for each in found],
         ),
     )
     return 0
@@ -57,8 +59,12 @@ def _settings(words: str, config: str | None) -> tuple[Setting, ...]:
     return add_settings(parser, words, ["--config", config] if config else [])
 
 
-def _plain(value: Any) -> Any:
+def _plain(setting: Setting) -> Any:
+    """The value as JSON, without what is secret of an address."""
+    value = setting.value
     if isinstance(value, str):
+        if setting.option == _WEBHOOK:
+            return _HOST.sub(r"\1\2/...", value) if "://" in value else "..."
         return _PASSWORD.sub(r"\1...@", value)
     return value.total_seconds() if isinstance(value, timedelta) else value
 
@@ -68,4 +74,4 @@ def _words(value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "-"
-    return "-" if value is None else str(_plain(value))
+    return "-" if value is None else str(value)

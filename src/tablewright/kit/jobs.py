@@ -19,7 +19,7 @@ S = TypeVar("S")
 class Job(Generic[S]):
     """Work with a period. `run` is called with the service; `about` is for people to read.
 
-    `of_process`: it works on what this process has in memory, so of several processes each has to run it.
+    `of_process`: it works on what this process has in memory or on its machine, so of several processes each runs it.
     With `publishes`, `run` returns the values of the system's metrics by name, a `Mapping[str, float]`: alarms of its
     design can be on them. `failures` is a metric that is 1 for a run that failed, and 0 for another.
     """

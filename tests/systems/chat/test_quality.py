@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from tests.systems.chat.place import Place
 
+from tablewright.mapping import Db
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat import jobs
 from tablewright.systems.chat.quality import Quality
@@ -54,6 +55,28 @@ def test_the_object_of_a_long_text_goes_with_its_orphan(at: Place, quality: Qual
     assert len(list(at.chat.objects.names("texts/"))) == 1
     quality.check(repair=True)
     assert list(at.chat.objects.names("texts/")) == []
+
+
+def test_orphans_that_two_processes_find_are_one_entry_also_if_one_of_them_is_cut_off(
+    at: Place, quality: Quality, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = at.talk(at.child("u_9"))
+    at.say(chat, "one", "two")
+    remove_header(at, "u_9", chat.conversation_id)
+    at.later(hours=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(Db, "clear", lambda self, query: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            quality.check(repair=True)
+    found = quality.check(repair=True).of("orphans")
+    assert found is not None
+    assert found.repaired == 4
+    entries = [
+        entry
+        for entry in at.db.all(at.chat.repository.compliance_log("child:u_9"))
+        if entry.action == "orphans deleted"
+    ]
+    assert [entry.before for entry in entries] == [{"conversation": chat.conversation_id, "items": 4}]
 
 
 def test_only_students_need_a_family(at: Place, quality: Quality) -> None:

@@ -30,6 +30,8 @@ RemoveTexts: TypeAlias = Callable[[str, str], int]
 SHOWN = 10
 # A removal, or a copy from the first version, may be half-way: its items are not orphans yet.
 GRACE = timedelta(hours=1)
+# The job runs daily: what it finds a day later is another finding.
+_ONE_ENTRY = timedelta(hours=12)
 _PARTS = ("MSG#", "SUMMARY#", "MEMORY#")
 _TITLES: Mapping[str, tuple[str, Severity]] = {
     "overdue": ("Expired more than 72 hours ago and not deleted", "high"),
@@ -111,7 +113,7 @@ class Quality:
             "orphans": (
                 sum(seen.parts[key] for key in orphans),
                 [conversation for _, conversation in orphans],
-                sum(self._remove_orphans(key) for key in orphans) if repair else 0,
+                sum(self._remove_orphans(key, seen.parts[key]) for key in orphans) if repair else 0,
             ),
             "counterDrift": (
                 len(drifted),
@@ -191,22 +193,23 @@ class Quality:
         newest = self._repository.db.first(newest_first(user_id, conversation_id))
         return newest is None or newest.modified <= self._repository.now() - GRACE
 
-    def _remove_orphans(self, key: Key) -> int:
+    def _remove_orphans(self, key: Key, items: int) -> int:
         """Delete what a removal has left, with an entry in the compliance log; how many items."""
         named = {"user_id": key[0], "conversation_id": key[1]}
         patterns = (d.summaries_of_conversation, d.memories_of_conversation)
-        removed = self._repository.db.clear(newest_first(*key))
-        removed += sum(self._repository.db.clear(pattern(**named)) for pattern in patterns)
-        self._remove_texts(*key)
         entry = self._repository.audit(
             f"child:{key[0]}",
             "orphans deleted",
             SYSTEM,
-            before={"conversation": key[1], "items": removed},
+            before={"conversation": key[1], "items": items},
             reason="their conversation does not exist",
         )
-        self._repository.db.write(entry)
-        return removed
+        # Before the deletion, which may be cut off, and once for processes that found the same.
+        self._repository.db.write(entry, once=f"orphans/{key[0]}/{key[1]}", kept=_ONE_ENTRY)
+        # The objects first: what is cut off after the items is found by no later check.
+        self._remove_texts(*key)
+        removed = self._repository.db.clear(newest_first(*key))
+        return removed + sum(self._repository.db.clear(pattern(**named)) for pattern in patterns)
 
     # --- counts ---
 

@@ -196,7 +196,7 @@ JOBS: tuple[Job[Parental], ...] = (
     Job("sessions", _MINUTE, reap_sessions, "Ends sessions without a heartbeat."),
     Job("notices", 5 * _MINUTE, run_notices, "Sends alerts and weekly reports."),
     Job("verify", 10 * _MINUTE, verify, "Compares each firewall with our records."),
-    Job("files", _MINUTE, read_event_files, "Counts blocked requests from sensor files."),
+    Job("files", _MINUTE, read_event_files, "Counts blocked requests from sensor files.", of_process=True),
     Job("purge", _HOUR, purge_policies, "Purges rules deleted 30 days ago."),
     Job("parked", _HOUR, forget_what_was_parked, "Deletes changes parked for a month."),
     Job("sweep", _MINUTE, sweep, "Checks all children, some at a time."),

@@ -12,7 +12,7 @@ from tablewright.app.runtime import open_app
 from tablewright.app.systems import PARENTAL
 from tablewright.kit.jobs import Job
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.blocked.event_files import EventFile
+from tablewright.systems.parental.blocked.event_files import EventFile, deliver_all
 from tablewright.systems.parental.blocked.events import Batch
 from tablewright.systems.parental.blocked.ingest import Ingest
 
@@ -132,6 +132,21 @@ def test_serve_counts_what_is_in_files_of_its_directory(tmp_path: Path) -> None:
         assert reads.run(service) == 5
         assert reads.run(service) == 0
         assert sum(len(one.events) for one in service.ingest.waiting().items) == 5
+
+
+def test_of_two_processes_that_read_a_directory_one_delivers(log: Path) -> None:
+    append(log, 0, 3)
+    taken: list[Batch] = []
+    beside: list[int] = []
+
+    def take(batch: Batch) -> None:
+        append(log, 3, 1)  # the other would end its batch here
+        beside.append(deliver_all(log.parent, taken.append))
+        taken.append(batch)
+
+    assert deliver_all(log.parent, lambda batch: take(batch) if not taken else taken.append(batch)) == 4
+    assert beside == [0]
+    assert names(taken) == [f"App {n}" for n in range(4)]
 
 
 def test_a_line_that_is_no_event_is_set_aside_and_holds_nobody_up(

@@ -215,7 +215,8 @@ class Notices:
     def remind_of_assessment(self) -> int:
         """Write to the coordinator if there was no assessment for a year; again each month. 1 if a mail was written."""
         now, recipient = self._repository.now(), self._settings.operator_email
-        for entry in self.assessments():
+        entries = self.assessments()
+        for entry in entries:
             waits = YEARLY if entry.action == ASSESSED else REMIND_AGAIN
             if entry.audit_at > now - waits:
                 return 0
@@ -227,8 +228,10 @@ class Notices:
             "link": f"{self._url}/console/chat/compliance",
         }
         mail = self._repository.outbox.mail(recipient, "assessment due", values, "operator")
-        self._repository.db.write(mail, self._repository.audit(PROGRAMME, REMINDED, SYSTEM))
-        return 1
+        reminded = self._repository.audit(PROGRAMME, REMINDED, SYSTEM)
+        # Another process may have read the same entries at this moment.
+        once = f"assessment-due:{entries[0].audit_id if entries else 'never'}"
+        return int(not self._repository.db.write(mail, reminded, once=once).repeated)
 
 
 def identifiers() -> list[str]:

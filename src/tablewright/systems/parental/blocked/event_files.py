@@ -7,9 +7,10 @@ Which lines are the next batch is written down before they are delivered, and th
 the same lines come again as the same batch, and are counted once. Must hold: a line is delivered at least once, a line
 that is not finished is left for later, one that is not an event goes to the file beside the place and is not dropped.
 A file that was rotated to `<name>.1`, `<name>.2` and so on is read to its end, and then those that came after it, as
-long as they are there and not compressed. One process reads a file.
+long as they are there and not compressed. One process at a time reads the files of a directory, by a lock on it.
 """
 
+import fcntl
 import hashlib
 import json
 import os
@@ -113,11 +114,21 @@ class EventFile:
 
 
 def deliver_all(directory: Path, take: Callable[[Batch], object]) -> int:
-    """Deliver what is in the files of a directory, `*.jsonl`; how many events that were. Our places are beside them."""
-    return sum(
-        EventFile(path, path.with_name(f"{path.stem}.place")).deliver(take)
-        for path in sorted(directory.glob("*.jsonl"))
-    )
+    """Deliver what is in the files of a directory, `*.jsonl`; how many events that were. Our places are beside them.
+
+    0 while another process does: two that read a growing file would end their batches at different lines.
+    """
+    paths = sorted(directory.glob("*.jsonl"))
+    if not paths:
+        return 0
+    folder = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return sum(EventFile(path, path.with_name(f"{path.stem}.place")).deliver(take) for path in paths)
+    except BlockingIOError:
+        return 0
+    finally:
+        os.close(folder)
 
 
 def _opened(path: Path, opened: ExitStack) -> BinaryIO | None:
