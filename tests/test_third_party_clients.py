@@ -9,8 +9,9 @@ Elsewhere: the low-level client, verb by verb (tests/conformance).
 import json
 import os
 import subprocess
-import sysconfig
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import boto3
 import pytest
 from boto3.dynamodb.conditions import Attr, Key
 from botocore.exceptions import ClientError
+from tests.cli.command import Ran
 
 from tablewright import testing
 from tablewright.wire import serving
@@ -202,38 +204,68 @@ def test_a_table_that_was_deleted_is_gone(dynamodb: Any, music: Any) -> None:
 
 
 class Aws:
-    """The `aws` command, in an environment of its own."""
+    """The `aws` command, in an environment of its own; all commands of a test in one process.
+
+    To begin a process and to import the command took most of the time of each.
+    """
 
     def __init__(self, url: str, home: Path) -> None:
-        self._command = [str(Path(sysconfig.get_path("scripts"), "aws")), "dynamodb", "--endpoint-url", url]
-        self._environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(home),
-            "AWS_ACCESS_KEY_ID": "any",
-            "AWS_SECRET_ACCESS_KEY": "thing",
-            "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_MAX_ATTEMPTS": "1",
-        }
-
-    def run(self, verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*self._command, verb, *arguments],
-            env=self._environment,
-            capture_output=True,
+        self._options = ["dynamodb", "--endpoint-url", url]
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", RUNNER],
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(home),
+                "AWS_ACCESS_KEY_ID": "any",
+                "AWS_SECRET_ACCESS_KEY": "thing",
+                "AWS_DEFAULT_REGION": "us-east-1",
+                "AWS_MAX_ATTEMPTS": "1",
+            },
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             text=True,
-            timeout=60,
-            check=False,
         )
+
+    def run(self, verb: str, *arguments: str) -> Ran:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps([*self._options, verb, *arguments]), file=self._process.stdin, flush=True)
+        return Ran(*json.loads(self._process.stdout.readline()))
 
     def __call__(self, verb: str, *arguments: str) -> Any:
         """What it prints, as JSON; it must not fail."""
         done = self.run(verb, *arguments)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout) if done.stdout.strip() else None
+        assert done.code == 0, done.err
+        return json.loads(done.out) if done.out.strip() else None
+
+    def close(self) -> None:
+        self._process.communicate(timeout=60)
+        assert self._process.returncode == 0
 
 
-def test_the_aws_command_from_creating_a_table_to_deleting_it(url: str, tmp_path: Path) -> None:
-    aws = Aws(url, tmp_path)
+# What the script `aws` does, for each line of arguments: its exit code, and what it said.
+RUNNER = """
+import json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import BytesIO, StringIO, TextIOWrapper
+from awscli.clidriver import main
+for line in sys.stdin:
+    out, err = TextIOWrapper(BytesIO(), "utf-8"), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        sys.argv[1:] = json.loads(line)
+        code = main()
+    out.flush()
+    print(json.dumps([code, out.buffer.getvalue().decode(), err.getvalue()]), flush=True)
+"""
+
+
+@pytest.fixture
+def aws(url: str, tmp_path: Path) -> Iterator[Aws]:
+    with closing(Aws(url, tmp_path)) as command:
+        yield command
+
+
+def test_the_aws_command_from_creating_a_table_to_deleting_it(aws: Aws) -> None:
     pets = ("--table-name", "pets")
     created = aws(
         "create-table", *pets, "--billing-mode", "PAY_PER_REQUEST",
@@ -277,13 +309,13 @@ def test_the_aws_command_from_creating_a_table_to_deleting_it(url: str, tmp_path
         "delete-item", *pets, "--key", key, "--condition-expression", "age > :old",
         "--expression-attribute-values", '{":old": {"N": "10"}}',
     )  # fmt: skip
-    assert refused.returncode != 0
-    assert "(ConditionalCheckFailedException)" in refused.stderr
-    assert "The conditional request failed" in refused.stderr
+    assert refused.code != 0
+    assert "(ConditionalCheckFailedException)" in refused.err
+    assert "The conditional request failed" in refused.err
     aws("delete-item", *pets, "--key", key)
     assert aws("get-item", *pets, "--key", key) is None
 
     assert aws("delete-table", *pets)["TableDescription"]["TableStatus"] == "DELETING"
     aws("wait", "table-not-exists", *pets)
     missing = aws.run("describe-table", *pets)
-    assert "(ResourceNotFoundException)" in missing.stderr
+    assert "(ResourceNotFoundException)" in missing.err

@@ -247,7 +247,7 @@ def test_a_half_sent_request_keeps_a_server_that_stops_for_a_moment_only(
         with half_sent(address(lines, "Skratch")):
             get(address(lines, "Skratch") + "/health")  # by now the half is being read
             process.send_signal(number)
-            assert process.wait(8) == 0
+            assert process.wait(20) == 0
         assert process.stderr is not None
         assert process.stderr.read() == ""
 

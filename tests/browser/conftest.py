@@ -24,6 +24,8 @@ from tests.cli.command import COMMAND
 HERE = Path(__file__).parent
 ARTIFACTS = HERE.parents[1] / "artifacts"
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+# How many milliseconds a page may take, which on a busy machine is long: the first that asks for /docs waited for 15 s.
+PATIENCE = 60_000
 Open: TypeAlias = Callable[..., Any]
 Keep: TypeAlias = Callable[[Any, str], None]
 
@@ -110,7 +112,7 @@ def browser() -> Any:
 @contextmanager
 def _launched(playwright: Any, program: str) -> Iterator[Any]:
     # A page that a click leads to is read while it still arrives: `expect` waits, `count` and `is_visible` do not.
-    playwright.expect.set_options(timeout=15_000)
+    playwright.expect.set_options(timeout=PATIENCE)
     with playwright.sync_playwright() as driver:
         launched = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield launched
@@ -132,7 +134,7 @@ def open_page(browser: Any, served: Served) -> Iterator[Open]:
             java_script_enabled=script,
         )
         contexts.append(context)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)

@@ -75,9 +75,8 @@ def test_an_upload_goes_on_after_a_reload_without_sending_again_what_arrived(
     page.goto(f"{HOME}/files")
     # The second part does not arrive: it is held back until the page is left.
     page.route(re.compile(r"/parts/2$"), lambda route: None)
-    _choose(page, big)
     with page.expect_response(re.compile(r"/parts/1$")), page.expect_response(re.compile(r"/parts/3$")):
-        pass
+        _choose(page, big)
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto(f"{HOME}/files")
     page.unroute(re.compile(r"/parts/2$"))
@@ -102,9 +101,8 @@ def test_another_file_of_the_same_name_and_size_never_becomes_a_mixture(
     path = _file(tmp_path, "same name.txt", first)
     page.goto(f"{HOME}/files")
     page.route(re.compile(r"/parts/2$"), lambda route: None)
-    _choose(page, path)
     with page.expect_response(re.compile(r"/parts/1$")):
-        pass
+        _choose(page, path)
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto(f"{HOME}/files")
     page.unroute(re.compile(r"/parts/2$"))
@@ -190,7 +188,8 @@ def test_dropped_files_are_uploaded_into_the_folder_of_the_page(open_page: Open)
     page.goto(f"{HOME}/files")
     page.locator("summary", has_text="New folder").click()
     page.get_by_label("Name of the folder").fill("Dropped")
-    page.get_by_role("button", name="Create folder").click()
+    with page.expect_navigation():  # the script of the page is there once it is loaded
+        page.get_by_role("button", name="Create folder").click()
     page.locator("h1", has_text="Dropped").wait_for()
     page.evaluate(
         """() => {
@@ -227,7 +226,8 @@ def test_a_new_version_is_uploaded_on_the_page_of_a_file_and_the_old_one_restore
     page = open_page(OMAR)
     page.goto(f"{HOME}/files")
     _choose(page, _file(tmp_path, "versions.txt", b"first"))
-    page.locator("#listing a", has_text="versions.txt").first.click()
+    with page.expect_navigation():
+        page.locator("#listing a", has_text="versions.txt").first.click()
     page.locator("input[data-choose]").set_input_files(_file(tmp_path, "other name.txt", b"second, longer"))
     page.locator("#listing tr", has_text="2 current").wait_for()
     page.locator("button", has_text="Make current").click()

@@ -98,7 +98,7 @@ def test_cc_s16_a_team_submits_from_two_browsers_and_both_parts_are_in_one_attem
     assert answered.value.status == 409
     expect(omar.get_by_role("alert").get_by_text("A part was added or removed")).to_be_visible()
     expect(omar.locator(".part-list").get_by_text("report.txt")).to_be_visible()
-    assert omar.get_by_label("Text").input_value() == "See README for how to run it."
+    expect(omar.get_by_label("Text")).to_have_value("See README for how to run it.")
     omar.get_by_role("button", name="Add", exact=True).click()
     omar.locator(".part-list").get_by_text("See README").wait_for()
     # Both press Submit on what they see.

@@ -86,7 +86,8 @@ def test_a_rubric_is_written_and_a_grade_marked_with_keys_released_and_asked_abo
     # A comment on the second line: a click says where.
     tessa.locator('tr[data-line="2"] td').click()
     tessa.get_by_label("Comment", exact=True).fill("Say what is sorted.")
-    tessa.get_by_role("button", name="Add comment").click()
+    with tessa.expect_navigation():
+        tessa.get_by_role("button", name="Add comment").click()
     expect(tessa.locator(".note-row .note-text")).to_have_text("Say what is sorted.", use_inner_text=True)
     # The levels by keys: the second, then the second of the next criterion.
     tessa.locator("h1").click()

@@ -127,7 +127,8 @@ def test_files_are_sent_in_and_their_sender_sees_them_again(open_page: Open) -> 
     sender = open_page()
     sender.goto(address)
     sender.get_by_label("Your name").fill("Zoë")
-    sender.get_by_role("button", name="Continue").click()
+    with sender.expect_navigation():  # the script of the page is there once it is loaded
+        sender.get_by_role("button", name="Continue").click()
     sender.locator("[data-choose]").set_input_files(
         [{"name": "Foto ü.txt", "mimeType": "text/plain", "buffer": b"not a picture"}]
     )

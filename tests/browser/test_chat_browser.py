@@ -93,7 +93,7 @@ def test_a_child_without_a_script_chats_too(open_page: Open) -> None:
     page.fill("#f-text", "Why are your ears so big?")
     page.get_by_role("button", name="Send").click()
     page.locator(".mine").wait_for()
-    assert "ear" in page.locator(".theirs .bubble").last.inner_text().lower()
+    expect(page.locator(".theirs .bubble").last).to_contain_text("ear", ignore_case=True, use_inner_text=True)
 
 
 def test_a_message_about_danger_is_answered_with_help_and_reaches_a_zookeeper(
@@ -182,8 +182,7 @@ def test_a_zookeeper_changes_an_animal_tries_it_and_goes_back_to_the_version_bef
     page.get_by_label("Greeting").fill("Hello, little one!")
     page.get_by_label("A question to try").fill("How do you drink?")
     page.get_by_role("button", name="Try it").click()
-    page.locator(".card").first.wait_for()
-    assert "water" in page.locator(".card").first.inner_text().lower()
+    expect(page.locator(".card").first).to_contain_text("water", ignore_case=True, use_inner_text=True)
     page.get_by_role("button", name="Save as new version").click()
     page.get_by_text("Version 2 is in use.").first.wait_for()
     page.get_by_role("button", name="Use again").click()

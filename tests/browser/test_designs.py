@@ -1,5 +1,6 @@
 """The engineers' area in a real browser: run a pattern, browse, explain, follow long work."""
 
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,9 @@ def test_a_pattern_is_run_and_shows_request_answer_units_and_price(open_page: Op
     page.goto("/console/designs/portal/patterns/tenant_by_id")
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_role("heading", name="What it cost").wait_for()
-    assert "1 read unit" in page.locator("#result").inner_text()
-    assert '"ConsistentRead": true' in page.locator("#result").inner_text()
-    assert "run=1" in page.url, "the page can be shared"
+    expect(page.locator("#result")).to_contain_text("1 read unit", use_inner_text=True)
+    expect(page.locator("#result")).to_contain_text('"ConsistentRead": true', use_inner_text=True)
+    expect(page, "the page can be shared").to_have_url(re.compile("run=1"))
     keep(page, "pattern-run-1280-light")
     page.reload()
     page.get_by_role("heading", name="What it cost").wait_for()
@@ -127,7 +128,7 @@ def test_an_uploaded_document_is_checked_corrected_and_checked_again(open_page: 
     page.get_by_label("File").set_input_files(AS_WRITTEN)
     page.get_by_role("button", name="Check", exact=True).click()
     page.get_by_role("heading", name="Customer portal, as written").wait_for()
-    assert page.locator(".finding-line").first.inner_text() == "line 77"
+    expect(page.locator(".finding-line").first).to_have_text("line 77", use_inner_text=True)
     keep(page, "check-1280-light")
     page.get_by_role("textbox", name="Document").fill('{"name": "Corrected"}')
     page.get_by_role("button", name="Check", exact=True).click()
@@ -145,11 +146,12 @@ def test_an_uploaded_design_file_is_drawn_priced_and_corrected(
     page.get_by_label("File").set_input_files(shop)
     page.get_by_role("button", name="Check", exact=True).click()
     page.get_by_role("heading", name="corner", exact=True).wait_for()
+    page.wait_for_load_state()
     assert page.get_by_role("textbox", name="Document").input_value().startswith("# A design of a small shop")
     page.get_by_role("textbox", name="Document").fill(example)
     page.get_by_role("button", name="Check", exact=True).click()
     page.get_by_text("No open findings").wait_for()
-    assert "$0.47" in page.locator("main").inner_text()
+    expect(page.locator("main")).to_contain_text("$0.47", use_inner_text=True)
     expect(page.get_by_role("region", name="Picture: Item collections of shop", exact=True)).to_be_visible()
     page.get_by_text("States of order: status").first.click()
     expect(page.get_by_role("region", name="Picture: States of order: status")).to_be_visible()

@@ -1,13 +1,14 @@
 """The grid of items in a real browser: filter, change with its request shown, conflict, delete, code to copy."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import boto3
 import pytest
 from playwright.sync_api import expect
-from tests.browser.conftest import Keep, Open, Served
+from tests.browser.conftest import PATIENCE, Keep, Open, Served
 from tests.browser.looks import looked_at
 
 
@@ -81,7 +82,7 @@ def test_a_filter_finds_an_item_and_its_code_can_be_read(client: Any, open_page:
 def page(browser: Any, served: Served) -> Iterator[Any]:
     """A page of the engineer that may be refused: chromium counts an answer of 409 as an error of the console."""
     context = browser.new_context(base_url=served.url)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(PATIENCE)
     context.request.post("/sign-in", form={"person": "engineer_rosa"}, max_redirects=0)
     yield context.new_page()
     context.close()
@@ -89,7 +90,8 @@ def page(browser: Any, served: Served) -> Iterator[Any]:
 
 def test_a_change_shows_its_request_and_a_conflict_keeps_the_text(client: Any, page: Any, keep: Keep) -> None:
     page.goto("/console/designs/item?table=zoo&k.kind=okapi&k.name=Ada")
-    page.get_by_role("link", name="Edit").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Edit").click()
     text = page.get_by_label("Item in DynamoDB JSON")
     text.fill(text.input_value().replace('"age": {"N": "3"}', '"age": {"N": "4"}'))
     page.get_by_role("button", name="Show the request").click()
@@ -105,7 +107,9 @@ def test_a_change_shows_its_request_and_a_conflict_keeps_the_text(client: Any, p
         page.get_by_role("button", name="Change the item").click()
     page.get_by_text("Not written: the item changed since you read it.").wait_for()
     looked_at(page, keep, "grid-conflict")
-    assert '"age": {"N": "4"}' in page.get_by_label("Item in DynamoDB JSON").input_value()
+    expect(page.get_by_label("Item in DynamoDB JSON")).to_have_value(
+        re.compile(re.escape('"age": {"N": "4"}'))
+    )
 
 
 def test_the_code_of_a_pattern_follows_what_is_typed(client: Any, open_page: Open, keep: Keep) -> None:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
-from tests.browser.conftest import Keep, Open, Served
+from tests.browser.conftest import PATIENCE, Keep, Open, Served
 from tests.browser.looks import looked_at
 
 from tablewright.app.runtime import Runtime, open_app
@@ -27,7 +27,6 @@ from tablewright.systems.travel.travel import Travel
 
 HOME = "/console/travel"
 MAYA, JONAS, LENA, INES = "traveller_maya", "traveller_jonas", "traveller_lena", "admin_ines"
-PATIENT = 40_000
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +134,7 @@ class _Cutting:
 def phone(browser: Any, wire: Wire) -> Iterator[Any]:
     """A browser of its own, on the wire: what it says about a network that is gone, or a refusal, is no mistake."""
     context = browser.new_context(base_url=wire.url, viewport={"width": 390, "height": 844}, has_touch=True)
-    context.set_default_timeout(PATIENT)
+    context.set_default_timeout(PATIENCE)
     wrong: list[str] = []
     page = context.new_page()
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -156,17 +155,17 @@ def signed_in(page: Any, person: str) -> Any:
 
 def open_map(page: Any, query: str = "") -> None:
     page.goto(HOME + query)
-    page.locator("#scratch[data-ready=yes]").wait_for(timeout=PATIENT)
+    page.locator("#scratch[data-ready=yes]").wait_for(timeout=PATIENCE)
 
 
 def wait_saved(page: Any) -> None:
-    page.locator('.sync-state[data-state="saved"][data-waiting="0"]').wait_for(timeout=PATIENT)
+    page.locator('.sync-state[data-state="saved"][data-waiting="0"]').wait_for(timeout=PATIENCE)
 
 
 def wait_kept(page: Any) -> None:
     """Until the service worker has everything it shows without a network."""
     page.evaluate("navigator.serviceWorker.ready.then(r => r.active.state)")
-    page.wait_for_function("navigator.serviceWorker.controller !== null", timeout=PATIENT)
+    page.wait_for_function("navigator.serviceWorker.controller !== null", timeout=PATIENCE)
 
 
 def choose(page: Any, name: str) -> None:
@@ -304,7 +303,7 @@ def read_rows(page: Any, selector: str) -> list[str]:
 def opened_away(page: Any, path: str) -> None:
     """A page of Skratch that is answered without a network."""
     page.goto(HOME + path)
-    page.locator("#away[data-ready=yes]").wait_for(timeout=PATIENT)
+    page.locator("#away[data-ready=yes]").wait_for(timeout=PATIENCE)
 
 
 def test_without_a_network_a_page_shows_what_the_browser_keeps_or_says_that_it_needs_one(
@@ -431,10 +430,10 @@ ADMIN_PAGES = {
 def opened(page: Any, path: str) -> None:
     assert page.goto(HOME + path).status == 200, path
     if path == "" or path.startswith("?map"):
-        page.locator("#scratch[data-ready=yes]").wait_for(timeout=PATIENT)
+        page.locator("#scratch[data-ready=yes]").wait_for(timeout=PATIENCE)
         wait_saved(page)
     if path == "/share":
-        page.locator("#card[data-ready=yes]").wait_for(timeout=PATIENT)
+        page.locator("#card[data-ready=yes]").wait_for(timeout=PATIENCE)
 
 
 def test_a_travellers_pages_fit_every_screen_without_a_serious_barrier(open_page: Open, keep: Keep) -> None:
@@ -651,9 +650,9 @@ def test_the_map_finds_by_other_names_what_the_api_finds_also_without_a_network(
 def test_what_was_said_of_one_place_is_not_offered_at_another(phone: Any) -> None:
     open_map(signed_in(phone, LENA))
     mark(phone, "Guyana")
-    assert "Guyana marked" in phone.locator(".said").text_content()
+    expect(phone.locator(".said")).to_contain_text("Guyana marked")
     choose(phone, "Colorado, United States")
-    assert phone.locator(".said").text_content() == ""
+    expect(phone.locator(".said")).to_have_text("")
 
 
 def test_i_am_here_offers_to_mark_where_one_is(phone: Any, travel: Travel) -> None:
@@ -684,12 +683,12 @@ def test_a_browser_that_was_signed_out_says_so_and_keeps_what_it_did(phone: Any,
     mine = next(one for one in travel.devices.of(LENA) if one.platform == "web")
     travel.devices.revoke_others(LENA, None, LENA)
     mark(page, "Iceland")
-    page.locator('.sync-state[data-state="signed-out"][data-waiting="1"]').wait_for(timeout=PATIENT)
+    page.locator('.sync-state[data-state="signed-out"][data-waiting="1"]').wait_for(timeout=PATIENCE)
     assert notes_of(travel, LENA, "IS") is None
     page.goto(f"{HOME}/timeline")
     assert "/sign-in" in page.url, "its login ended too"
     open_map(signed_in(page, LENA))
-    page.locator('.sync-state[data-state="revoked"][data-waiting="1"]').wait_for(timeout=PATIENT)
+    page.locator('.sync-state[data-state="revoked"][data-waiting="1"]').wait_for(timeout=PATIENCE)
     page.get_by_role("button", name="Use this browser again").click()
     until(page, lambda: notes_of(travel, LENA, "IS") is not None)
     assert mine.device_id not in {one.device_id for one in travel.devices.of(LENA)}
@@ -703,7 +702,7 @@ def test_nothing_is_sent_for_somebody_who_signed_in_meanwhile(phone: Any, travel
     signed = page.context.request.post("/sign-in", form={"person": MAYA}, headers={"Origin": origin(page)})
     assert signed.ok
     mark(page, "Bhutan")
-    page.locator('.sync-state[data-state="somebody-else"]').wait_for(timeout=PATIENT)
+    page.locator('.sync-state[data-state="somebody-else"]').wait_for(timeout=PATIENCE)
     assert notes_of(travel, MAYA, "BT") is None
     other = page.context.new_page()
     open_map(other)
@@ -808,7 +807,7 @@ def test_what_was_refused_because_others_wrote_is_sent_again_by_itself(phone: An
     open_map(phone)
     wait_saved(phone)
     mark(phone, "Mongolia")
-    phone.locator('.sync-state[data-state="later"]').wait_for(timeout=PATIENT)
+    phone.locator('.sync-state[data-state="later"]').wait_for(timeout=PATIENCE)
     wait_saved(phone)
     assert notes_of(travel, JONAS, "MN") is not None
 
@@ -954,7 +953,7 @@ def test_a_conflict_shows_both_sides_and_is_settled_by_taking_the_other(
 def test_the_card_is_a_picture_of_1200_by_630(open_page: Open, pictures: Path | None) -> None:
     page = open_page(JONAS)
     page.goto(f"{HOME}/share")
-    page.locator("#card[data-ready=yes]").wait_for(timeout=PATIENT)
+    page.locator("#card[data-ready=yes]").wait_for(timeout=PATIENCE)
     with page.expect_download() as started:
         page.get_by_role("button", name="Save as PNG").click()
     content = started.value.path().read_bytes()

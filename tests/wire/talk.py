@@ -20,6 +20,7 @@ AUTHORIZATION = (
     "SignedHeaders=host;x-amz-date;x-amz-target, Signature=" + "0" * 64
 )
 AMZ_JSON = "application/x-amz-json-1.0"
+GET_HEALTH = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +140,14 @@ def once(url: str, data: bytes) -> Answer:
     """One request on a connection of its own."""
     with Line(url) as line:
         return line.ask(data)
+
+
+def wait_until_read(url: str) -> None:
+    """Until the server has read all that was sent to it before.
+
+    What is sent on loopback has arrived when the call returns, and an event loop reads every connection on which
+    something arrived before it looks for more: a second answer on one connection comes after that.
+    """
+    with Line(url) as line:
+        for _ in range(2):
+            assert line.ask(GET_HEALTH).status == 200

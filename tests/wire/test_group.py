@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack
 
 import pytest
 from tests.wire.fake_engine import FakeEngine, get, put
-from tests.wire.talk import Line, once, request
+from tests.wire.talk import Line, once, request, wait_until_read
 
 
 def lines(url: str, count: int, stack: ExitStack) -> list[Line]:
@@ -21,10 +20,10 @@ def test_writes_that_arrive_while_a_commit_waits_for_the_disk_share_the_next_one
     with ExitStack() as stack:
         first, *others = lines(fake_url, 11, stack)
         first.send(request("PutItem", put("first")))
-        time.sleep(0.1)
+        wait_until_read(fake_url)
         for number, line in enumerate(others):
             line.send(request("PutItem", put(f"other-{number}")))
-        time.sleep(0.1)
+        wait_until_read(fake_url)
         engine.disk.set()
         assert [line.answer().status for line in (first, *others)] == [200] * 11
     assert engine.groups == [1, 10]
@@ -57,10 +56,10 @@ def test_a_refused_write_is_told_so_and_its_neighbours_are_kept(fake_url: str, e
     with ExitStack() as stack:
         blocker, good, bad = lines(fake_url, 3, stack)
         blocker.send(request("PutItem", put("blocker")))
-        time.sleep(0.1)
+        wait_until_read(fake_url)
         good.send(request("PutItem", put("good")))
         bad.send(request("PutItem", put("bad", refuse={"BOOL": True})))
-        time.sleep(0.1)
+        wait_until_read(fake_url)
         engine.disk.set()
         assert good.answer().status == 200
         answer = bad.answer()
@@ -77,10 +76,10 @@ def test_a_write_that_breaks_the_engine_fails_alone(
     with ExitStack() as stack:
         blocker, good, bad = lines(fake_url, 3, stack)
         blocker.send(request("PutItem", put("blocker")))
-        time.sleep(0.1)
+        wait_until_read(fake_url)
         good.send(request("PutItem", put("good")))
         bad.send(request("PutItem", put("bad", **{"break": {"BOOL": True}})))
-        time.sleep(0.1)
+        wait_until_read(fake_url)
         engine.disk.set()
         assert good.answer().status == 200
         answer = bad.answer()
@@ -132,8 +131,8 @@ def test_a_client_that_leaves_before_its_write_is_answered_hurts_nobody(
     engine.disk.clear()
     with Line(fake_url) as line:
         line.send(request("PutItem", put("a")) + request("GetItem", get("a")))
-        time.sleep(0.1)
-    time.sleep(0.1)
+        wait_until_read(fake_url)
+    wait_until_read(fake_url)
     engine.disk.set()
     assert once(fake_url, request("PutItem", put("b"))).status == 200
     assert set(engine.items) == {"a", "b"}

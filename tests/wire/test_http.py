@@ -13,12 +13,11 @@ from datetime import UTC, datetime
 
 import pytest
 from tests.wire.fake_engine import FakeEngine, as_engine, get, put
-from tests.wire.talk import Line, once, request
+from tests.wire.talk import GET_HEALTH, Line, once, request, wait_until_read
 
 from tablewright.wire import Limits, serving
 from tablewright.wire import server as wire_server
 
-GET_HEALTH = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 MEGABYTE = 1024 * 1024
 
 
@@ -71,7 +70,7 @@ def test_a_client_that_names_keep_alive_and_then_ends_its_side_is_told_only_of_t
     with Line(fake_url) as line:
         line.send(request("PutItem", put("a"), headers={"Connection": "keep-alive"}))
         line.socket.shutdown(socket.SHUT_WR)
-        time.sleep(0.1)
+        wait_until_read(fake_url)
         engine.disk.set()
         assert line.answer().headers["connection"] == "close"
 
@@ -110,7 +109,7 @@ def test_a_client_is_asked_for_its_body_only_after_the_answers_it_is_owed(
     engine.disk.clear()
     with Line(fake_url) as line:
         line.send(request("PutItem", put("a")) + head + b"\r\n\r\n")
-        time.sleep(0.1)
+        wait_until_read(fake_url)
         engine.disk.set()
         assert [line.answer().status, line.answer().status] == [200, 100]
         assert line.ask(body).status == 200
@@ -128,7 +127,7 @@ def test_a_client_that_ends_its_side_still_gets_its_answers(fake_url: str, engin
     with Line(fake_url) as line:
         line.send(request("PutItem", put("a")) + request("GetItem", get("a")))
         line.socket.shutdown(socket.SHUT_WR)
-        time.sleep(0.1)
+        wait_until_read(fake_url)
         engine.disk.set()
         assert line.answer().json == {}
         assert line.answer().json == {"Item": {"pk": {"S": "a"}}}
@@ -180,7 +179,7 @@ def test_a_malformed_request_behind_a_slow_write_is_refused_after_the_writes_ans
     engine.disk.clear()
     with Line(fake_url) as line:
         line.send(request("PutItem", put("a")) + b"NOT HTTP\r\n\r\n")
-        time.sleep(0.1)
+        wait_until_read(fake_url)
         engine.disk.set()
         assert [line.answer().status, line.answer().status] == [200, 400]
         assert line.is_closed()
@@ -319,14 +318,15 @@ def test_an_idle_connection_is_closed_without_a_word(quick_url: str) -> None:
         assert line.socket.recv(10) == b""
 
 
-def test_a_connection_in_use_is_not_idle(quick_url: str, engine: FakeEngine) -> None:
-    with Line(quick_url) as line:
-        for _ in range(10):
+def test_a_connection_in_use_is_not_idle(engine: FakeEngine) -> None:
+    limits = Limits(idle_seconds=1, tick_seconds=0.05)
+    with serving(as_engine(engine), limits=limits) as url, Line(url) as line:
+        for _ in range(4):
             assert line.ask(request("GetItem", get("a"))).status == 200
-            time.sleep(0.1)
+            time.sleep(0.35)
         engine.disk.clear()
         line.send(request("PutItem", put("a")))
-        time.sleep(1)
+        time.sleep(1.3)
         engine.disk.set()
         assert line.answer().status == 200
 

@@ -24,7 +24,7 @@ from tablewright.wire.memory_budget import MemoryBudget
 from tablewright.wire.request_checks import RequestChecks
 
 KB = 1024
-SMALL_HOUSE = Limits(held_bytes=400 * KB, unread_bytes=400 * KB, stalled_seconds=0.2, tick_seconds=0.05)
+SMALL_HOUSE = Limits(held_bytes=400 * KB, unread_bytes=400 * KB, stalled_seconds=0.5, tick_seconds=0.05)
 
 
 @pytest.fixture(params=["uvloop", "asyncio"])
@@ -116,9 +116,10 @@ def test_a_lost_connection_is_freed_at_once_without_the_collector(
 ) -> None:
     with Line(fake_url) as line:
         line.send(sent)
+        assert within(20, lambda: connections != [])
         time.sleep(0.05)
     assert len(connections) == 1
-    assert within(2, lambda: connections[0]() is None)
+    assert within(20, lambda: connections[0]() is None)
 
 
 @pytest.mark.usefixtures("any_loop")
@@ -144,13 +145,13 @@ def test_room_is_given_back_exactly_once(
     with serving(as_engine(engine), limits=SMALL_HOUSE) as url:
         with Line(url) as line:
             line.send(whole[: 60 * KB])
-            assert within(2, lambda: budgets[0].held == 100 * KB)
+            assert within(20, lambda: budgets[0].held == 100 * KB)
             if rest == b"the rest":
                 line.send(whole[60 * KB :] + whole)
                 assert [line.answer().status, line.answer().status] == [200, 200]
                 coded = {"Content-Encoding": "gzip"}
                 assert line.ask(request("PutItem", packed, headers=coded)).status == 200
-        assert within(2, lambda: budgets[0].held == 0)
+        assert within(20, lambda: budgets[0].held == 0)
         assert not budgets[0].is_short
 
 
@@ -168,7 +169,7 @@ def test_large_bodies_beyond_the_room_are_not_read(engine: FakeEngine, budgets: 
                 with contextlib.suppress(BlockingIOError):
                     sent += line.socket.send(message[: 1024 * KB])
                 time.sleep(0.002)
-        assert budgets[0].held == 8 * KB * KB
+        assert within(20, lambda: budgets[0].held == 8 * KB * KB)
         assert budgets[0].is_short
         # A light request is served all the same.
         assert once(url, request("PutItem", put("a"))).status == 200
@@ -182,7 +183,7 @@ def test_a_crowd_of_half_bodies_does_not_keep_others_out(
     with serving(as_engine(engine), limits=SMALL_HOUSE) as url, contextlib.ExitStack() as stack:
         for _ in range(60):
             stack.enter_context(Line(url)).send(half(150 * KB))
-        assert within(2, lambda: budgets[0].is_short)
+        assert within(20, lambda: budgets[0].is_short)
         for _ in range(3):
             with Line(url) as line:
                 line.send(whole[: 50 * KB])
@@ -196,7 +197,7 @@ def test_a_crowd_of_half_bodies_does_not_keep_others_out(
 def test_a_stalled_body_gives_way_with_503_once_others_wait_for_its_room(engine: FakeEngine) -> None:
     with serving(as_engine(engine), limits=SMALL_HOUSE) as url, Line(url) as stalled, Line(url) as other:
         stalled.send(half(400 * KB))
-        time.sleep(0.5)
+        time.sleep(0.8)
         body = b'{"TableName": "t", "Key": {"pk": {"S": "a"}}}'.ljust(300 * KB)
         assert other.ask(request("GetItem", body)).status == 200
         answer = stalled.answer()
@@ -293,7 +294,7 @@ def test_a_lost_connection_leaves_nothing_that_waits_behind(
             time.sleep(0.1)
         assert once(url, request("GetItem", get("a"))).status == 200
         engine.disk.set()
-        assert within(2, lambda: budgets[0].held == 0)
+        assert within(20, lambda: budgets[0].held == 0)
 
 
 def test_room_of_a_request_that_breaks_the_server_is_given_back(
@@ -305,7 +306,7 @@ def test_room_of_a_request_that_breaks_the_server_is_given_back(
     monkeypatch.setattr(RequestChecks, "accept", broken)
     with serving(as_engine(engine), limits=SMALL_HOUSE) as url:
         assert once(url, request("PutItem", b" " * 100 * KB)).status == 500
-        assert within(2, lambda: budgets[0].held == 0)
+        assert within(20, lambda: budgets[0].held == 0)
 
 
 TINY_HOUSE = Limits(held_bytes=40 * KB, light_bytes=KB, stalled_seconds=60)
@@ -325,11 +326,11 @@ def test_requests_that_wait_behind_others_take_room_like_any(
     with serving(as_engine(engine), limits=TINY_HOUSE) as url, contextlib.ExitStack() as stack:
         holder = stack.enter_context(Line(url))
         holder.send(half(38 * KB))
-        assert within(2, lambda: budgets[0].held == 38 * KB)
+        assert within(20, lambda: budgets[0].held == 38 * KB)
         lines = [stack.enter_context(Line(url)) for _ in range(2)]
         for line in lines:
             line.send(request("PutItem", put("a")) + padded("PutItem", 6 * KB) + last[: 2 * KB])
-        assert within(2, lambda: len(budgets[0]._waiting) == len(lines))
+        assert within(20, lambda: len(budgets[0]._waiting) == len(lines))
         engine.disk.set()
         assert [line.answer().status for line in lines] == [200] * 2
         holder.socket.close()
@@ -337,7 +338,7 @@ def test_requests_that_wait_behind_others_take_room_like_any(
             assert line.answer().status == 200
             assert line.ask(last[2 * KB :]).status == 200
         assert budgets[0].most_ever <= 40 * KB
-        assert within(2, lambda: budgets[0].held == 0)
+        assert within(20, lambda: budgets[0].held == 0)
 
 
 @pytest.mark.usefixtures("any_loop")
@@ -347,16 +348,16 @@ def test_room_of_one_that_is_turned_away_goes_to_one_that_is_just_asking(
     engine.disk.clear()
     with serving(as_engine(engine), limits=TINY_HOUSE) as url, Line(url) as first, Line(url) as second:
         first.send(request("PutItem", put("a")) + padded("PutItem", 7 * KB) + half(10 * KB))
-        assert within(2, lambda: budgets[0].held == 10 * KB)
+        assert within(20, lambda: budgets[0].held == 10 * KB)
         with Line(url) as holder:
             holder.send(half(24 * KB))
-            assert within(2, lambda: budgets[0].held == 34 * KB)
+            assert within(20, lambda: budgets[0].held == 34 * KB)
             engine.disk.set()
             assert first.answer().status == 200
-            assert within(2, lambda: budgets[0].is_short)
+            assert within(20, lambda: budgets[0].is_short)
             assert second.ask(padded("GetItem", 14 * KB)).status == 200
             assert first.answer().status == 503
-            assert within(2, lambda: budgets[0].held == 24 * KB)
+            assert within(20, lambda: budgets[0].held == 24 * KB)
 
 
 class IdleClient:

@@ -9,13 +9,12 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.wire.talk import Line, once, request
+from tests.wire.talk import GET_HEALTH, Line, once, request
 
 from tablewright.engine import ServiceError
 from tablewright.wire import AccessKey
 from tablewright.wire.signature import any_signature, verified_by
 
-GET_HEALTH = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 WHOLE = request("ListTables", {"Limit": 5})
 CHUNKED = (
     request("ListTables", b"", headers={"Content-Length": None, "Transfer-Encoding": "chunked"})

@@ -15,13 +15,12 @@ import boto3
 import pytest
 from botocore.config import Config
 from tests.wire.fake_engine import FakeEngine, as_engine, get, put
-from tests.wire.talk import Line, once, request
+from tests.wire.talk import GET_HEALTH, Line, once, request, wait_until_read
 
 from tablewright.engine import Engine, verify_store
 from tablewright.wire import AccessKey, CannotListen, OpenToTheNetwork, serving
 from tablewright.wire import server as wire_server
 
-GET_HEALTH = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 PETS: dict[str, Any] = {
     "TableName": "pets",
     "BillingMode": "PAY_PER_REQUEST",
@@ -166,7 +165,7 @@ def test_stopping_answers_what_was_accepted_and_closes_what_is_idle(engine: Fake
         writing.send(request("PutItem", put("a")) + request("GetItem", get("a")))
         late = request("GetItem", get("a"))
         receiving.send(late[:-5])
-        time.sleep(0.1)
+        wait_until_read(url)
         stopping = threading.Thread(target=serving_now.__exit__, args=(None, None, None))
         stopping.start()
         assert idle.is_closed()
@@ -190,7 +189,7 @@ def test_stopping_does_not_wait_for_ever_for_a_client_that_dawdles(
     with serving(as_engine(engine)) as url:
         line = Line(url)
         line.send(b"POST / HTT")
-        time.sleep(0.1)
+        wait_until_read(url)
         started = time.monotonic()
     assert time.monotonic() - started < 8
     assert line.is_closed()
@@ -203,7 +202,7 @@ def test_stopping_finishes_the_writes_of_clients_that_have_left(engine: FakeEngi
         for name in ("first", "second"):
             with Line(url) as line:
                 line.send(request("PutItem", put(name)))
-                time.sleep(0.1)
+                wait_until_read(url)
         threading.Timer(0.2, engine.disk.set).start()
     assert set(engine.items) == {"first", "second"}
 

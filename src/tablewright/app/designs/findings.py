@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import TypeAdapter
 
 from tablewright.app.designs.choices import chosen, refuse_unknown
 from tablewright.app.designs.lookup import command_name, find_design
@@ -19,7 +18,16 @@ from tablewright.app.runtime import Runtime
 from tablewright.design import Design
 from tablewright.design.check.codes import CODES
 from tablewright.design.errors import Finding
-from tablewright.design.review import RULES, SECTIONS, Facts, Rule, examples, review, rule_named
+from tablewright.design.review import (
+    RULES,
+    SECTIONS,
+    Facts,
+    Rule,
+    examples,
+    facts_adapter,
+    review,
+    rule_named,
+)
 from tablewright.design.review.designs import facts_of
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import not_found
@@ -151,7 +159,7 @@ def _rule(code: str) -> Rule | None:
 
 def document_of(facts: Facts) -> str:
     """Facts as the document that states them."""
-    given: Any = TypeAdapter(Facts).dump_python(facts, mode="json", exclude_defaults=True)
+    given: Any = facts_adapter().dump_python(facts, mode="json", exclude_defaults=True)
     return pretty(given)
 
 

@@ -90,9 +90,11 @@ def test_zc_s11_nothing_is_lost_while_programs_write_over_the_cut_over_and_a_rol
         traffic.more()
         operator.prepare(ADMIN)
         operator.start(ADMIN)
+        begun = traffic.total
         while not zoo.legacy.context.state().copied:
             operator.advance("me")
         verified(zoo)
+        assert traffic.total > begun, "nothing was written while it was copied"
         traffic.more()
         cut_over(zoo)
         traffic.more()

@@ -73,8 +73,8 @@ class Traffic:
 
 @contextmanager
 def chatting(compat: Compat, sessions: Sequence[str], name: str = "turn") -> Iterator[Traffic]:
-    """Two programs that write until the block ends; at an endpoint, where to follow takes longer, with pauses."""
-    pause = 0.005 if targets.endpoint is None else 0.2
+    """Two programs that write until the block ends, with pauses to follow them in; longer ones at an endpoint."""
+    pause = 0.05 if targets.endpoint is None else 0.2
     traffic, stop = Traffic(compat, sessions, name, pause), threading.Event()
     threads = [threading.Thread(target=traffic.run, args=(stop, seed)) for seed in range(2)]
     for thread in threads:
