@@ -24,6 +24,7 @@ from tablewright.design.review.lookup import (
     template_of,
 )
 from tablewright.design.review.rule import Place, Places, rule, rules_in
+from tablewright.english import plural
 
 _BUSY = 500
 _LOW = 50
@@ -79,10 +80,10 @@ def _is_low(found: Cardinality) -> bool:
 
 
 def _values(found: Cardinality) -> str:
-    if not found.exact:
+    if not found.exact or found.values is None:
         return "few values"
     shards = f" in {found.busy} shards" if found.busy and found.busy > 1 else ""
-    return f"{found.values} value{'' if found.values == 1 else 's'}{shards}"
+    return f"{plural(found.values, 'value')}{shards}"
 
 
 def _quoted(template: KeyTemplate) -> str:
