@@ -17,6 +17,7 @@ PACKAGE = "tablewright"
 EVERYTHING = "*"
 ROOMS: Mapping[str, str] = {
     "world": "",
+    "english": "",
     "private_files": "",
     "signals": "",
     "sigv4": "",
@@ -27,14 +28,14 @@ ROOMS: Mapping[str, str] = {
     "wire": "engine signals sigv4 world",
     # engine only in client/in_process.py: the Call that is answered in this process.
     "client": "values expressions sigv4 world engine",
-    "design": "values expressions",
-    "mapping": "design client values expressions world",
+    "design": "values expressions english",
+    "mapping": "design client values expressions english world",
     # engine only for the one way in which a fault is told to the log.
     "edge": "mapping design client values expressions signals world engine",
     "kit": "edge mapping design client values expressions world engine private_files",
     # engine only for the log, as in edge.
-    "pages": "kit edge mapping design values engine world",
-    "systems": "kit pages edge mapping design world private_files",
+    "pages": "kit edge mapping design engine english world",
+    "systems": "kit pages edge mapping design english world private_files",
     "app": EVERYTHING,
     "cli": EVERYTHING,
     "testing": EVERYTHING,

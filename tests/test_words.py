@@ -18,6 +18,7 @@ PLACES: tuple[str, ...] = (
     "__init__.py",
     "__main__.py",
     "world.py",
+    "english.py",
     "private_files.py",
     "signals.py",
     "sigv4.py",

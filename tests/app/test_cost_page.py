@@ -17,8 +17,8 @@ from tablewright.app.serve import app_of
 from tablewright.design import Design
 from tablewright.design.cost import Options, cost_of
 from tablewright.edge import serving_app
+from tablewright.english import money
 from tablewright.kit.system import System
-from tablewright.pages.words import money
 from tablewright.systems.travel.design import TRAVEL
 
 PAGE = "/console/designs/library/cost"

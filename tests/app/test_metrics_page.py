@@ -14,8 +14,8 @@ from tablewright.app.designs.metrics import SPANS, ms
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
+from tablewright.english import number
 from tablewright.pages.charts import Line, Timeline
-from tablewright.pages.words import number
 
 PAGE = "/console/designs/metrics"
 PETS = {

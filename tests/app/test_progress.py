@@ -6,7 +6,7 @@ import pytest
 
 from tablewright.app.progress import ProgressSnapshot
 from tablewright.cli.progress import Terminal
-from tablewright.pages.words import duration
+from tablewright.english import duration
 
 
 class Screen(io.StringIO):

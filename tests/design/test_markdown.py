@@ -15,7 +15,7 @@ from tablewright.app.systems import SYSTEMS
 from tablewright.design import States
 from tablewright.design.cost import cost_of, usual_environment
 from tablewright.design.markdown import markdown, states_text
-from tablewright.design.words import duration_words
+from tablewright.english import lifetime
 from tablewright.kit.system import System
 from tablewright.systems.portal.design import DESIGNS as PORTAL
 
@@ -91,7 +91,7 @@ def test_a_page_says_which_entity_is_to_be_deleted_and_has_no_time_to_live(tmp_p
      (timedelta(days=1), "1 day"), (timedelta(hours=36), "36 hours"), (timedelta(0), "0 days")],
 )  # fmt: skip
 def test_a_duration_is_said_in_its_largest_whole_unit(period: timedelta, words: str) -> None:
-    assert duration_words(period) == words
+    assert lifetime(period) == words
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)

@@ -62,7 +62,7 @@ def test_every_region_of_a_server_is_told() -> None:
             regions[region].call("CreateTable", PETS)
         text = asked(url).body.decode()
         for region in (HERE, THERE):
-            assert f'tablewright_item_count{{region="{region}",table="pets"}} 0\n' in text
+            assert f'tablewright_item_count{{region="{region}",table="pets"}} 0.0\n' in text
         assert text.count("# TYPE tablewright_item_count gauge") == 1
 
 

@@ -10,9 +10,9 @@ from tablewright.app.manual_jobs import STATES, progress_of
 from tablewright.app.runtime import Runtime
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import not_found
+from tablewright.english import plural, size
 from tablewright.pages.charts import Bar
 from tablewright.pages.layout import Console, Crumb
-from tablewright.pages.words import plural, size
 from tablewright.world import World
 
 

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from tablewright.values import size_words as size
+from tablewright import english
+from tablewright.english import grouped, plain, size
 
 __all__ = [
     "as_json", "as_line", "as_pairs", "as_table", "count", "decimal", "escape_unprintable", "moment", "percent",
@@ -57,12 +58,12 @@ def escape_unprintable(text: str) -> str:
 
 def count(number: int) -> str:
     """`1 234 567`."""
-    return f"{number:,}".replace(",", " ")
+    return plain(grouped(number))
 
 
 def decimal(number: float | Decimal, places: int) -> str:
     """`1 234.50`."""
-    return f"{number:,.{places}f}".replace(",", " ")
+    return plain(grouped(number, places))
 
 
 def percent(share: float | Decimal, places: int = 2) -> str:
@@ -79,6 +80,4 @@ def moment(seconds: float | None) -> str:
 
 def plural(number: int, thing: str) -> str:
     """`1 table`, `2 tables`, `3 copies`."""
-    if number == 1:
-        return f"1 {thing}"
-    return f"{count(number)} {thing[:-1] + 'ies' if thing.endswith('y') and thing[-2] not in 'aeiou' else thing + 's'}"
+    return plain(english.plural(number, thing))

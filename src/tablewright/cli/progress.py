@@ -14,7 +14,7 @@ from typing import TextIO, TypeVar
 
 from tablewright.app.progress import ProgressSnapshot
 from tablewright.cli.output import print_message
-from tablewright.pages.words import duration
+from tablewright.english import duration
 
 SHORT, LONG = 0.02, 2.0
 

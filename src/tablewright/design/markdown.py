@@ -19,7 +19,8 @@ from tablewright.design.prices import PRICES, PriceBook, PriceKind
 from tablewright.design.table_spec import key_types, projection
 from tablewright.design.tables import Table
 from tablewright.design.traits import Retention, States
-from tablewright.design.words import count, duration_words, field_words
+from tablewright.design.words import field_words
+from tablewright.english import grouped, lifetime, plain, plural
 
 _MILLION = 1_000_000
 NOT_STATED = "not stated"
@@ -40,9 +41,9 @@ def markdown(design: Design, environment: Environment, book: PriceBook = PRICES)
 def _about(design: Design) -> str:
     counts = ", ".join(
         (
-            count(len(design.tables), "table"),
-            count(len(design.shapes), "entity", "entities"),
-            count(len(design.plans), "access pattern"),
+            plural(len(design.tables), "table"),
+            plural(len(design.shapes), "entity"),
+            plural(len(design.plans), "access pattern"),
         )
     )
     about = f"{design.about.strip()}\n\n" if design.about else ""
@@ -125,7 +126,7 @@ def _promises(shape: EntitySpec) -> Iterator[tuple[str, str]]:
     if shape.version:
         yield "version", _code(shape.version)
     if shape.expires is not None:
-        after = f"{duration_words(shape.expires.after)} after" if shape.expires.after else "at"
+        after = f"{lifetime(shape.expires.after)} after" if shape.expires.after else "at"
         yield "expires", f"{after} {_code(shape.expires.field)}"
     if shape.soft_delete is not None:
         yield (
@@ -222,7 +223,7 @@ def _figures(call: PlannedCall | None, environment: Environment, book: PriceBook
     if call is None:
         return NOT_STATED, "", ""
     units = f"{call.units.normalize():f} {call.kind}"
-    return f"{int(call.a_month):,}".replace(",", " "), units, _price(call, environment, book)
+    return plain(grouped(int(call.a_month))), units, _price(call, environment, book)
 
 
 def _price(call: PlannedCall, environment: Environment, book: PriceBook) -> str:
@@ -253,7 +254,7 @@ def _retention(design: Design) -> Iterator[str]:
 def _kept(shape: EntitySpec, retention: Retention) -> str:
     if retention.period is None:
         return retention.words
-    kept = f"{duration_words(retention.period)}, then {retention.then} ({retention.purpose})"
+    kept = f"{lifetime(retention.period)}, then {retention.then} ({retention.purpose})"
     is_deleted = retention.then != "deleted" or (shape.expires is not None and shape.table.ttl is not None)
     return kept if is_deleted else f"{kept}; it has no time to live: a job has to delete it"
 
@@ -278,7 +279,7 @@ def _accepted(design: Design) -> Iterator[str]:
 def _environments(design: Design) -> Iterator[str]:
     rows = [
         (_code(each.name), each.region, ", ".join(each.replicas), _capacity(each),
-         count(each.pitr_days, "day") if each.pitr_days else "off")
+         plural(each.pitr_days, "day") if each.pitr_days else "off")
         for each in design.environments.values()
     ]  # fmt: skip
     if rows:

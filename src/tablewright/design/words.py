@@ -1,4 +1,4 @@
-"""Types, durations and counts in plain words, for readers who do not write Python. Pure.
+"""Types in plain words, for readers who do not write Python. Pure.
 
 Must hold: no name of a Python type appears; what has no words of its own is described by what it is stored as.
 """
@@ -14,7 +14,6 @@ from uuid import UUID
 from pydantic import BaseModel, JsonValue
 
 from tablewright.design.attributes import Attribute, without_none
-from tablewright.design.files.durations import text_of
 from tablewright.design.large import Large
 
 _PLAIN: Mapping[Any, str] = {
@@ -35,7 +34,6 @@ _LETTERS: Mapping[str, str] = {
     "S": "text", "N": "number", "B": "bytes", "BOOL": "true or false", "L": "list", "M": "map", "SS": "set of text",
     "NS": "set of numbers", "BS": "set of bytes",
 }  # fmt: skip
-_YEAR = timedelta(days=365)
 
 
 def field_words(attribute: Attribute) -> str:
@@ -85,15 +83,3 @@ def _of_parts(origin: Any, parts: tuple[Any, ...]) -> str:
         inner = _words(parts[1])
         return f"map to {inner}" if inner else "map"
     return ""
-
-
-def duration_words(period: timedelta) -> str:
-    """`10 years` of 3650 days, `90 days`, `1 hour`."""
-    if period >= _YEAR and period % _YEAR == timedelta():
-        return count(period // _YEAR, "year")
-    return text_of(period)
-
-
-def count(number: int, one: str, several: str = "") -> str:
-    """`1 table`, `2 entities`."""
-    return f"{number} {one if number == 1 else several or one + 's'}"

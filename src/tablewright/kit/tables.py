@@ -10,6 +10,7 @@ Elsewhere: a system's own reads (its repository.py), its own errors (its errors.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -40,6 +41,8 @@ T = TypeVar("T")
 ATTEMPTS = 20
 _PAUSE, _LONGEST_PAUSE = 0.002, 0.2
 TICK = timedelta(milliseconds=1)
+# A user's id is the subject of a login, which an identity provider makes: anything without our delimiter.
+_USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|@-]{0,127}")
 ErrorTypes: TypeAlias = type[Exception] | tuple[type[Exception], ...]
 
 
@@ -101,6 +104,10 @@ class OnceRequest:
 NOT_ONCE = OnceRequest(None, "", "")
 
 
+def is_user_id(text: str) -> bool:
+    return _USER_ID.fullmatch(text) is not None
+
+
 def digest(*parts: str) -> str:
     """A name made of parts that may be personal."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
@@ -147,6 +154,11 @@ class Tables(Store):
     def not_found(self, noun: str) -> NotFound:
         word = self._refusals.nouns.get(noun, noun.lower())
         return NotFound(noun, f"There is no such {word}.")
+
+    def refuse_impossible(self, possible: bool, noun: str) -> None:
+        """Raise if this cannot be an id, so that no key is built from arbitrary text."""
+        if not possible:
+            raise self.not_found(noun)
 
     def page(
         self, query: Query[E], size: int | None, after: str | None, reader: str, *, deleted: bool = True

@@ -19,6 +19,7 @@ from tablewright.design.tables import Index
 from tablewright.design.traits import Load
 from tablewright.design.units import items_of_shard, read_units, write_units
 from tablewright.design.vectors import Search
+from tablewright.english import grouped, plain, plural
 from tablewright.mapping.items import item_of
 from tablewright.mapping.read_requests import get_request, query_request, search_request
 from tablewright.mapping.update_steps import initial_create, resolve_trackers
@@ -41,7 +42,7 @@ class Explanation:
     notes: tuple[str, ...] = field(default=())
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {len(self.calls)} call{'s' if len(self.calls) != 1 else ''}"]
+        lines = [f"{self.name}: {plural(len(self.calls), 'call')}"]
         lines.append(f"index: {self.index or 'none (the table itself)'}")
         lines.append(f"units: {self.read_units:g} read, {self.write_units:g} write")
         lines += self.notes
@@ -74,7 +75,7 @@ def explain_search(search: Search[Any], physical: Physical, load: Load | None) -
     notes = [f"the {search.top} nearest by {index.distance}, without their vectors"]
     if load is not None:
         size = max(load.items * (index.vector_bytes + load.item_bytes), 1024)
-        notes.append(f"about {f'{size:,.0f}'.replace(',', ' ')} bytes compared, for {load.items:g} vectors")
+        notes.append(f"about {plain(grouped(size))} bytes compared, for {load.items:g} vectors")
     elif index.partition is None:
         notes.append("compares with every vector of the index")
     body = search_request(search, physical)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from markupsafe import Markup
 
-from tablewright.pages.words import number
+from tablewright.english import MONTHS, number
 
 _ROW, _BAR, _ROOM = 30, 12, 320
 _LETTER = 8.4  # as wide as a digit is in the widest of the fonts that are usual
@@ -174,7 +174,7 @@ class Timeline:
         for tick, anchor in enumerate(("start", "middle", "end")):
             place = round((count - 1) * tick / 2)
             at = self.start + self.period * place
-            words = f"{at.day} {at:%b}" if is_long else f"{at:%H:%M}"
+            words = f"{at.day} {MONTHS[at.month - 1][:3]}" if is_long else f"{at:%H:%M}"
             parts.append(text("chart-value", _x(place, count), _HEIGHT - 10, words, anchor))
         return parts
 

@@ -18,6 +18,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 from pydantic import BaseModel
 
+from tablewright import english
 from tablewright.design import Query
 from tablewright.edge import Principal, SessionCookie
 from tablewright.edge.identity.guards import FindPrincipal
@@ -286,13 +287,14 @@ def environment_of(packages: tuple[tuple[str, str], ...]) -> Environment:
         auto_reload=False,
     )
     environment.filters |= {
-        "number": words.number,
-        "size": words.size,
-        "money": words.money,
-        "plural": words.plural,
+        "number": english.number,
+        "size": english.size,
+        "money": english.money,
+        "plural": english.plural,
+        "moment": english.moment,
         "label": words.label,
-        "duration": words.duration,
-        "lifetime": words.lifetime,
+        "duration": english.duration,
+        "lifetime": english.lifetime,
         "linked": words.linked,
         "coded": words.coded,
     }

@@ -8,7 +8,7 @@ their dicts are equal.
 from tablewright.values.codec import Item, Value, WrongJson, admit, admit_item
 from tablewright.values.numbers import BadValue
 from tablewright.values.ordering import compare, key_part, key_prefix
-from tablewright.values.sizes import item_size, resized, size_of, size_words
+from tablewright.values.sizes import item_size, resized, size_of
 
 __all__ = [
     "BadValue",
@@ -23,5 +23,4 @@ __all__ = [
     "key_prefix",
     "resized",
     "size_of",
-    "size_words",
 ]

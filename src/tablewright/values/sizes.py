@@ -4,12 +4,10 @@ Elsewhere: the same figures taken in passing while a value is admitted (codec.py
 """
 
 from collections.abc import Iterable
-from decimal import Decimal
 
 from tablewright.values.codec import Item, Value
 from tablewright.values.numbers import stored_size
 
-_UNITS = ("B", "KB", "MB", "GB", "TB")
 CONTAINER = 3
 MEMBER = 1
 
@@ -60,13 +58,3 @@ def resized(old: Item, old_size: int, new: Item, names: Iterable[str]) -> int:
 
 def item_size(item: Item) -> int:
     return sum(text_size(name) + size_of(value) for name, value in item.items())
-
-
-def size_words(count: float | Decimal) -> str:
-    """`640 B`, `1.46 KB`, `3.4 MB`: three figures, in powers of 1024 as DynamoDB counts items, units and limits."""
-    value = float(count)
-    for unit in _UNITS:
-        if abs(value) < 1023.5 or unit == _UNITS[-1]:
-            break
-        value /= 1024
-    return f"{value:.0f} {unit}" if unit == "B" or value >= 99.95 else f"{value:.3g} {unit}"

@@ -77,7 +77,7 @@ def test_what_a_change_amplifies_is_what_the_cost_says_it_takes(verb: str, proje
     own, places = -(-size // 1024), found(design, "IDX-AMPLIFY")
     assert call.units == 3 * own, "one for the table, two for an entry that moves"
     assert {each.where for each in places} == {"order.state", "shop.GSI1"}
-    evidence = f"{call.units} write units on every one of 2,000,000 writes a month, in place of {own}"
+    evidence = f"{call.units} write units on every one of 2 000 000 writes a month, in place of {own}"
     assert {each.evidence for each in places} == {evidence}
 
 
@@ -85,7 +85,7 @@ def test_what_is_carried_takes_one_unit_and_what_is_not_is_not_found() -> None:
     load = {"order": {"update": Load(per_month=2_000_000, changes=("total",))}}
     (finding,) = found(orders(load), "IDX-AMPLIFY")
     assert finding.where == "order.total"
-    assert finding.evidence == "2 write units on every one of 2,000,000 writes a month, in place of 1"
+    assert finding.evidence == "2 write units on every one of 2 000 000 writes a month, in place of 1"
     assert found(orders(load, project="KEYS_ONLY"), "IDX-AMPLIFY") == []
 
 

@@ -8,15 +8,18 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
+from prometheus_client import Metric as Family
+from prometheus_client.parser import text_string_to_metric_families
 from tests.engine.tables import definition, item, keyed, put
 
 from tablewright import Engine, ServiceError, testing
 from tablewright.engine import verify_store
 from tablewright.engine.api.operation import ReadOperation, WriteOperation
 from tablewright.engine.api.registry import VERBS
+from tablewright.engine.metrics.collector import MetricsSnapshot
 from tablewright.engine.metrics.histogram import BOUNDS, Histogram
 from tablewright.engine.metrics.names import METRICS, UnknownMetric
-from tablewright.engine.metrics.prometheus import MetricsSnapshot, prometheus
+from tablewright.engine.metrics.prometheus import prometheus
 from tablewright.engine.metrics.store import Series
 
 MINUTE = timedelta(minutes=1)
@@ -393,39 +396,55 @@ def test_verify_names_broken_figures(store: Path) -> None:
 # --- Prometheus ---
 
 
-def test_prometheus_is_told_sums_times_and_levels(engine: Engine) -> None:
+def parsed(text: bytes) -> dict[str, Family]:
+    """What Prometheus' own parser reads, by name."""
+    return {family.name: family for family in text_string_to_metric_families(text.decode())}
+
+
+def test_prometheus_reads_sums_times_and_levels(engine: Engine) -> None:
     engine.call("PutItem", put("a"))
     engine.call("PutItem", put("b"))
     engine.metrics.flush()
     engine.call("PutItem", put("c"))
-    lines = prometheus([engine.metrics.snapshot()]).decode().splitlines()
-    assert 'tablewright_consumed_write_capacity_units_total{region="us-east-1",table="pets"} 3' in lines
-    assert 'tablewright_item_count{region="us-east-1",table="pets"} 3' in lines
-    labels = 'region="us-east-1",table="pets",operation="PutItem"'
-    name = "tablewright_successful_request_latency_seconds"
-    assert f"{name}_count{{{labels}}} 3" in lines
-    assert f'{name}_bucket{{{labels},le="+Inf"}} 3' in lines
-    buckets = [int(line.rpartition(" ")[2]) for line in lines if line.startswith(f"{name}_bucket")]
-    assert buckets == sorted(buckets)
-    assert lines.count(f"# TYPE {name} histogram") == 1
+    snapshot = engine.metrics.snapshot()
+    found = parsed(prometheus([snapshot]))
+    here = {"region": "us-east-1", "table": "pets"}
+    (written,) = found["tablewright_consumed_write_capacity_units"].samples
+    assert (written.name[-6:], written.labels, written.value) == ("_total", here, 3)
+    (items,) = found["tablewright_item_count"].samples
+    assert (items.labels, items.value) == (here, 3)
+    times = found["tablewright_successful_request_latency_seconds"]
+    assert [family.type for family in (times, found["tablewright_item_count"])] == ["histogram", "gauge"]
+    buckets = [sample for sample in times.samples if sample.name.endswith("_bucket")]
+    assert buckets[-1].labels == {**here, "operation": "PutItem", "le": "+Inf"}
+    assert buckets[-1].value == 3
+    assert [each.value for each in buckets] == sorted(each.value for each in buckets)
+    assert [each.labels["le"] for each in buckets][:3] == ["5e-05", "0.0001", "0.00025"]
+    ends = {sample.name.rpartition("_")[2]: sample.value for sample in times.samples[len(buckets) :]}
+    milliseconds = snapshot.sums[Series("SuccessfulRequestLatency", "pets", detail="PutItem")].sum
+    assert ends == {"count": 3, "sum": milliseconds / 1000}
 
 
-def test_names_in_prometheus_labels_are_escaped() -> None:
-    odd = Series("ConsumedReadCapacityUnits", 'a"b\\c\nd')
-    text = prometheus([MetricsSnapshot("us-east-1", {odd: Histogram(1, 2.5, 2.5, 2.5)}, {})]).decode()
-    assert text.splitlines()[-1].endswith('{region="us-east-1",table="a\\"b\\\\c\\nd"} 2.5')
+def test_names_in_prometheus_labels_are_escaped_and_no_digit_of_a_sum_is_lost() -> None:
+    name, units = 'a"b\\c\nd', 12_345_678_901.5
+    odd = Series("ConsumedReadCapacityUnits", name)
+    text = prometheus([MetricsSnapshot("us-east-1", {odd: Histogram(1, units, units, units)}, {})])
+    (family,) = parsed(text).values()
+    assert [(sample.labels, sample.value) for sample in family.samples] == [
+        ({"region": "us-east-1", "table": name}, units)
+    ]
 
 
-def test_lines_of_one_figure_stand_together_whichever_region_they_are_of() -> None:
+def test_lines_of_one_metric_stand_together_whichever_region_they_are_of() -> None:
     units, items = Series("ConsumedReadCapacityUnits", "pets"), Series("ItemCount", "pets")
     one = Histogram(1, 2.0, 2.0, 2.0)
-    told = [MetricsSnapshot(region, {units: one}, {items: 3.0}) for region in ("us-east-1", "eu-west-1")]
-    lines = prometheus(told).decode().splitlines()
+    regions = [MetricsSnapshot(region, {units: one}, {items: 3.0}) for region in ("us-east-1", "eu-west-1")]
+    lines = prometheus(regions).decode().splitlines()
     name = "tablewright_consumed_read_capacity_units_total"
     assert lines[1:4] == [
         f"# TYPE {name} counter",
-        f'{name}{{region="us-east-1",table="pets"}} 2',
-        f'{name}{{region="eu-west-1",table="pets"}} 2',
+        f'{name}{{region="us-east-1",table="pets"}} 2.0',
+        f'{name}{{region="eu-west-1",table="pets"}} 2.0',
     ]
     assert len(lines) == 8
 

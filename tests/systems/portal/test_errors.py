@@ -134,7 +134,7 @@ def test_what_was_refused_says_what_to_do_in_words_for_people(at: Place, api: Ap
         "BAD_TOKEN": "This page token does not belong here: it was changed, or made for another list or reader; "
         "begin at the first page.",
         "INVALID_DATE": "from must be a time with its zone, such as 2025-06-01T00:00:00Z.",
-        "DISCOUNT_RANGE": "discountPercentage is too high: 99.999 % off R0.10 leaves less than R0.01.",
+        "DISCOUNT_RANGE": "discountPercentage is too high: 99.999 % off R 0.10 leaves less than R 0.01.",
         "CODE_FORMAT": "code must have 3 to 32 letters A-Z, digits or underscores, and no spaces.",
         "TENANT_NOT_FOUND": "There is no such customer.",
     }

@@ -211,7 +211,11 @@ def test_an_order_never_changes_by_a_later_price(cart: list[tuple[Product, int]]
 
 
 def test_money_in_a_sentence_has_two_places() -> None:
-    assert [rules.rand(Decimal(text)) for text in ("100", "99.9", "1E+2")] == ["R100.00", "R99.90", "R100.00"]
+    assert [rules.rand(Decimal(text)) for text in ("100", "99.9", "1E+2")] == [
+        "R 100.00",
+        "R 99.90",
+        "R 100.00",
+    ]
 
 
 # --- days ---

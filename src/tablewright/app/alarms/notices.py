@@ -18,10 +18,10 @@ from tablewright.app.alarms.declared import DeclaredAlarm
 from tablewright.app.alarms.design import CALLS_KEPT, AlarmChange
 from tablewright.app.alarms.webhook import Webhook
 from tablewright.design import Write
+from tablewright.english import number
 from tablewright.kit.delivery import OutgoingMessage
 from tablewright.kit.messages import Template
 from tablewright.kit.outbox import Mailbox
-from tablewright.pages.words import number
 
 log = logging.getLogger("tablewright.alarms")
 

@@ -25,6 +25,7 @@ from tablewright.design.alarms import FAILED_COPIES
 from tablewright.engine.limits import CLIENT_TOKEN_HOURS
 from tablewright.engine.transfer.buckets import BucketUnusable
 from tablewright.engine.transfer.export_format import home as home_of
+from tablewright.english import plural
 from tablewright.kit.jobs import Job
 from tablewright.mapping import Db
 from tablewright.world import World
@@ -106,7 +107,7 @@ def moved_advice(place: CopyPlace) -> str:
 
 
 def copies_job(copying: Copying) -> Job[object]:
-    tables = f"{len(copying.tables)} table{'' if len(copying.tables) == 1 else 's'}"
+    tables = plural(len(copying.tables), "table")
     days = sorted({kept.days for kept in copying.tables.values()})
     kept = " or ".join(map(str, days))
     about = f"Copies {tables} to {copying.place.name} once a day; copies are kept for {kept} days."

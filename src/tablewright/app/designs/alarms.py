@@ -21,10 +21,10 @@ from tablewright.app.runtime import Runtime
 from tablewright.design.alarms import SERVER_ERRORS, Alarm
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import not_found
+from tablewright.english import grouped, number
 from tablewright.pages.charts import Line, Timeline
 from tablewright.pages.forms import Form, asked
 from tablewright.pages.layout import Console, Crumb
-from tablewright.pages.words import number
 
 # A state as people read it, and its tone; the worst first.
 STATES: dict[State, tuple[str, str]] = {
@@ -144,7 +144,9 @@ def shown_by(alarm: Alarm) -> Callable[[float], str]:
         return lambda value: f"{number(round(value * 100, 1))} %"
     if alarm.unit.startswith("per cent"):
         return lambda value: f"{number_of_few_digits(value)} %"
-    return {"ms": ms, "US dollars": lambda value: f"${value:,.2f}"}.get(alarm.unit, number_of_few_digits)
+    return {"ms": ms, "US dollars": lambda value: f"${grouped(value, 2)}"}.get(
+        alarm.unit, number_of_few_digits
+    )
 
 
 def _facts(alarm: Alarm) -> list[tuple[str, Any]]:

@@ -27,10 +27,10 @@ from tablewright.design.cost import (
 from tablewright.design.errors import DesignMistake
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import bad_request
+from tablewright.english import money
 from tablewright.pages.charts import Bar
 from tablewright.pages.forms import Form, asked
 from tablewright.pages.layout import Console, Crumb
-from tablewright.pages.words import money
 
 # What the page's address may say.
 ASKED = ("environment", "table", "times", "months", "free")

@@ -13,9 +13,9 @@ from tablewright.design.cost import CurvePoint, Modes, Options, curve_of, modes_
 from tablewright.design.cost.calls import CallKind, calls_of
 from tablewright.design.cost.modes import TARGET
 from tablewright.design.prices import PRICES, Prices
+from tablewright.english import grouped, money
 from tablewright.mapping.meter import Spent
 from tablewright.pages.curves import Curve
-from tablewright.pages.words import money
 
 _NAMES = ("On demand", f"Provisioned, {TARGET} % used")
 
@@ -58,7 +58,7 @@ def _curve(modes: Modes, points: Sequence[CurvePoint], options: Options) -> Curv
             (_NAMES[0], [float(point.on_demand) for point in points]),
             (_NAMES[1], [float(point.provisioned) for point in points]),
         ],
-        lambda value: f"${value:,.0f}".replace(",", " ") if value >= 1 else f"${value:g}",
+        lambda value: f"${grouped(value)}" if value >= 1 else f"${value:g}",
         [mark for mark in marks if first <= mark[1] <= last],
     )
 

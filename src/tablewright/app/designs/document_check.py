@@ -29,9 +29,9 @@ from tablewright.app.runtime import Runtime
 from tablewright.design.review import Facts, FactsUnusable, examples, from_json, review
 from tablewright.design.review.stated_costs import stated_costs
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.english import money
 from tablewright.pages.forms import Form, asked, posted
 from tablewright.pages.layout import Console
-from tablewright.pages.words import money
 
 _MOST_MISTAKES = 20
 _CODE = (".py", ".pyc", ".ipynb")

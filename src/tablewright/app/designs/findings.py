@@ -31,9 +31,9 @@ from tablewright.design.review import (
 from tablewright.design.review.designs import facts_of
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import not_found
+from tablewright.english import plural
 from tablewright.pages.forms import Form, asked
 from tablewright.pages.layout import Console, Crumb
-from tablewright.pages.words import plural
 
 # How the names of design files end.
 FILES = (".json", ".yaml", ".yml")

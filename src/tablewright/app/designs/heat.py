@@ -24,9 +24,9 @@ from tablewright.design.heat import SPLIT_AFTER, Heat, KeyLoad, Outcome, heat_of
 from tablewright.design.partitions import PARTITION, PEAK
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.security import CONTENT_POLICY
+from tablewright.english import number, plural
 from tablewright.pages.forms import Form, asked
 from tablewright.pages.layout import Console, Crumb
-from tablewright.pages.words import number, plural
 
 # What the page's address may say.
 ASKED = ("times", "minutes")

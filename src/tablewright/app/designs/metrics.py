@@ -38,10 +38,10 @@ from tablewright.engine.metrics.names import (
     throttle_events,
 )
 from tablewright.engine.metrics.query import Point
+from tablewright.english import number, size
 from tablewright.pages.charts import Line, Timeline
 from tablewright.pages.forms import Form, asked
 from tablewright.pages.layout import Console
-from tablewright.pages.words import number, size
 
 # What can be asked for: how long back, and how long a step is.
 SPANS = {

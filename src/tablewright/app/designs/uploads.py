@@ -18,11 +18,11 @@ from tablewright.client import CallRefused
 from tablewright.design import Design, DesignMistake
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem, not_found
+from tablewright.english import plural
 from tablewright.kit.system import SystemsClash
 from tablewright.mapping import Db, TableDiffers
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Console, Crumb
-from tablewright.pages.words import plural
 
 log = logging.getLogger("tablewright.app")
 

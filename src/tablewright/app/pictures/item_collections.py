@@ -25,8 +25,8 @@ from tablewright.app.pictures.canvas import (
 )
 from tablewright.design import Design, EntitySpec, Index, Plan, Table
 from tablewright.design.templates import Part, Template, matcher
+from tablewright.english import plural
 from tablewright.pages.charts import element, text
-from tablewright.pages.words import plural
 
 _BAND, _HEAD, _GAP, _SIDE, _COLUMN, _LINE = 34, 34, 22, 1, 22, 20
 _NAME = 24  # letters

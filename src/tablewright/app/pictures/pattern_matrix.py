@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from tablewright.app.pictures.canvas import LETTER, Link, Picture, hint, hue, label, longest, no_links
 from tablewright.design import Design, Plan, Table
+from tablewright.english import number
 from tablewright.pages.charts import element, text
-from tablewright.pages.words import number
 
 _ROW, _CELL, _SIDE = 30, 78, 1
 _READS = {

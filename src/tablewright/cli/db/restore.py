@@ -19,7 +19,7 @@ from tablewright.cli.progress import Progress, wait_for
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.client.comparison import Difference, differences
 from tablewright.client.reversal import put_back
-from tablewright.pages.words import duration
+from tablewright.english import duration
 
 EXAMPLES = """NEWTABLE must not exist. As on AWS, items and indexes are restored, but not tags, time to live, stream
 or recovery. --at needs point-in-time recovery (`db recovery TABLE --on`), and the latest time is five minutes ago. An

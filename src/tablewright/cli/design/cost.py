@@ -22,7 +22,7 @@ from tablewright.cli.design.cost_tables import (
     stated_text,
 )
 from tablewright.cli.designs import FORMS, NoSuchEnvironment, load_designs, shipped_systems
-from tablewright.cli.format import as_json, as_pairs, as_table
+from tablewright.cli.format import as_json, as_pairs, as_table, decimal, plural
 from tablewright.cli.output import UsageError
 from tablewright.design import Design, Environment
 from tablewright.design.cost import (
@@ -251,7 +251,7 @@ def _explained(line: CostLine) -> list[tuple[str, str]]:
 def _figure(amount: Decimal, derived: bool = False) -> str:
     """`12.30`; derived prices are marked with a star."""
     # The same rounding as `money`: an amount must not be 1.12 here and $1.13 in its calculation.
-    text = f"{amount.quantize(Decimal('0.01'), ROUND_HALF_UP):,}".replace(",", " ")
+    text = decimal(amount.quantize(Decimal("0.01"), ROUND_HALF_UP), 2)
     return f"{'0.00' if text == '-0.00' else text}{'*' if derived and amount else ''}"
 
 
@@ -262,7 +262,7 @@ def _share(amount: Decimal, total: Decimal) -> str:
 def _options_text(options: Options) -> str:
     times = f"{options.times:f} times the stated load" if options.times != 1 else "Stated load"
     free = ", free tier applied" if options.free_tier else ""
-    return f"{times}, after {options.months} month{'s' if options.months != 1 else ''}{free}."
+    return f"{times}, after {plural(options.months, 'month')}{free}."
 
 
 # --- as JSON ---

@@ -14,12 +14,13 @@ from tablewright.design.cost import fixed, vectors
 from tablewright.design.cost.calls import PlannedCall, calls_of, without_load
 from tablewright.design.cost.claims import compare_claims
 from tablewright.design.cost.fixed import HOURS, CostContext, priced
-from tablewright.design.cost.format import count, join_words, money, total, with_unit
+from tablewright.design.cost.format import count, money, total, with_unit
 from tablewright.design.cost.report import NO_LOAD, STATE_LOAD, CostLine, CostReport, Options, Part
 from tablewright.design.cost.storage import OVERHEAD, REPLICATED, stored_items
 from tablewright.design.design import Design
 from tablewright.design.environments import Environment
 from tablewright.design.prices import HOME, PRICES, Price, PriceBook, PriceKind
+from tablewright.english import join_words
 
 FREE_GB, FREE_UNITS, FREE_STREAM_READS = 25, 25, 2_500_000
 _NOT_COUNTED = (

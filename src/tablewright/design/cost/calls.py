@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
-from tablewright.design.cost.format import join_words
+from tablewright import english
 from tablewright.design.design import Design
 from tablewright.design.entity_spec import EntitySpec, Guard
 from tablewright.design.patterns import Plan
 from tablewright.design.tables import Index
 from tablewright.design.traits import Load
 from tablewright.design.units import items_of_shard, read_units, write_units
-from tablewright.values import size_words
+from tablewright.english import join_words
 
 CallKind: TypeAlias = Literal["read", "write"]
 # A guard has its key, whose it is and what the design keeps in it.
@@ -122,7 +122,8 @@ def _read_units(plan: Plan, load: Load, size: Decimal | int, shards: int = 1) ->
 
 
 def _amount(load: Load, items: Decimal) -> str:
-    return size_words(load.item_bytes) if items == 1 else f"{items:g} items of {size_words(load.item_bytes)}"
+    size = english.size(load.item_bytes)
+    return size if items == 1 else f"{items:g} items of {size}"
 
 
 def _consistency(consistent: bool, load: Load) -> str:
@@ -131,7 +132,7 @@ def _consistency(consistent: bool, load: Load) -> str:
 
 def _get(shape: EntitySpec, load: Load, times: Decimal) -> PlannedCall:
     units = read_units(load.item_bytes, consistent=True, transaction=load.transaction)
-    why = f"{size_words(load.item_bytes)}, {_consistency(True, load)}"
+    why = f"{english.size(load.item_bytes)}, {_consistency(True, load)}"
     notes = () if load.transaction else ("the read is consistent, as who gets an item by its key may ask",)
     uses = (CapacityUse(shape.table.name, "", units, why),)
     return PlannedCall(f"{shape.tag}.get", "read", items_per_month(load, times), uses, notes)
@@ -161,7 +162,7 @@ def _verb(shape: EntitySpec, verb: str, load: Load, times: Decimal) -> PlannedCa
 
 
 def _table_use(shape: EntitySpec, load: Load, together: bool) -> CapacityUse:
-    units, why = write_units(load.item_bytes), size_words(load.item_bytes)
+    units, why = write_units(load.item_bytes), english.size(load.item_bytes)
     if together:
         units, why = 2 * units, f"{why}, doubled in a transaction"
     return CapacityUse(shape.table.name, "", units, why)

@@ -1,10 +1,12 @@
 """How figures read in the sentences of a report. Pure."""
 
-from collections.abc import Iterable, Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from collections.abc import Iterable
+from decimal import Decimal
+
+from tablewright import english
+from tablewright.english import grouped, plain
 
 GB = Decimal(10**9)
-_CENT = Decimal("0.01")
 
 
 def total(amounts: Iterable[Decimal]) -> Decimal:
@@ -15,7 +17,7 @@ def count(number: Decimal | int) -> str:
     """`1 234 567`, `0.5`, `0.004`: whole numbers in groups, others with three figures that matter."""
     value = Decimal(number)
     if value == value.to_integral_value() or abs(value) >= 1000:
-        return f"{value:,.0f}".replace(",", " ")
+        return plain(grouped(value))
     places = max(2 - value.adjusted(), 0)
     text = f"{value:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -23,10 +25,7 @@ def count(number: Decimal | int) -> str:
 
 def money(amount: Decimal) -> str:
     """`$1 234.50`; what is less than half a cent and not nothing says so."""
-    if 0 < abs(amount) < _CENT / 2:
-        return "less than $0.01"
-    rounded = amount.quantize(_CENT, ROUND_HALF_UP)
-    return f"{'-' if rounded < 0 else ''}${abs(rounded):,}".replace(",", " ")
+    return plain(english.money(amount))
 
 
 def gigabytes(number: Decimal) -> str:
@@ -37,8 +36,3 @@ def gigabytes(number: Decimal) -> str:
 def with_unit(number: Decimal | int, one: str) -> str:
     """`1 unit`, `0.5 unit`, `2 units`."""
     return f"{count(number)} {one if 0 < Decimal(number) <= 1 else one + 's'}"
-
-
-def join_words(words: Sequence[str]) -> str:
-    """`a, b and c`."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

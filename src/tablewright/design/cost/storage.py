@@ -13,10 +13,11 @@ from datetime import timedelta
 from decimal import Decimal
 
 from tablewright.design.cost.calls import GUARD_BYTES, RECEIPT_BYTES, RECEIPTS, items_per_month
-from tablewright.design.cost.format import count, gigabytes, join_words, total, with_unit
+from tablewright.design.cost.format import count, gigabytes, total, with_unit
 from tablewright.design.design import Design
 from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.traits import Load
+from tablewright.english import join_words
 
 OVERHEAD, REPLICATED = 100, 148
 _MONTH = timedelta(days=30)

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from tablewright.design.environments import OnDemand
 from tablewright.design.traits import States
-from tablewright.design.words import duration_words
+from tablewright.english import lifetime
 
 Needs: TypeAlias = Literal["nothing", "backfill", "new table"]
 # attribute: one that is made from fields. key: one that is also part of a key.
@@ -64,7 +64,7 @@ def text(value: object) -> str:
         case Decimal():
             return f"{value.normalize():f}"
         case timedelta():
-            return duration_words(value)
+            return lifetime(value)
         case Enum():
             return str(value.value)
         case OnDemand():

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+from tablewright.design.cost.format import count, money
 from tablewright.design.prices import HOME, MILLION, PRICES
 from tablewright.design.review.facts import Facts
 from tablewright.design.review.facts.operations import Cost, UnitCount
@@ -62,9 +63,8 @@ def cost_arith(facts: Facts) -> Places:
             yield Place(cost.name, cost.line, f"${cost.stated} is stated", f"${computed:f} computed")
     for budget in facts.budgets:
         if budget.computed > budget.limit:
-            why = f"the budget of ${budget.limit:,.2f} a month is below what the design costs"
-            evidence = f"${budget.computed:,.2f} computed"
-            yield Place(budget.environment, budget.line, why.replace(",", " "), evidence.replace(",", " "))
+            why = f"the budget of {money(budget.limit)} a month is below what the design costs"
+            yield Place(budget.environment, budget.line, why, f"{money(budget.computed)} computed")
 
 
 @rule("COST-READPRICE", "error", "split the requests into reads and writes")
@@ -79,7 +79,7 @@ def cost_readprice(facts: Facts) -> Places:
                 worst = cost.requests * 5 * price / MILLION
                 evidence = f"${cost.stated} if all are reads, ${worst:f} if all are writes"
                 yield Place(
-                    cost.name, cost.line, f"{cost.requests:,} requests at the price of reads", evidence
+                    cost.name, cost.line, f"{count(cost.requests)} requests at the price of reads", evidence
                 )
                 break
 
@@ -192,7 +192,7 @@ def cap_volume(facts: Facts) -> Places:
             yield Place(
                 f"{each.users} users",
                 each.line,
-                f"{each.requests_a_month:,} a month",
+                f"{count(each.requests_a_month)} a month",
                 f"{daily:.0f} a day each",
             )
 

@@ -21,6 +21,7 @@ from tablewright.design.cardinality import attribute_cardinality, part_cardinali
 from tablewright.design.check.vectors import MOST_DIMENSIONS
 from tablewright.design.cost import cost_of
 from tablewright.design.cost.calls import items_per_month
+from tablewright.design.cost.format import count
 from tablewright.design.design import Design
 from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.environments import Environment, Provisioned
@@ -284,7 +285,7 @@ def _attribute(shape: EntitySpec, attribute: Attribute) -> schema.Attribute:
         length_checked=True,
         unique=unique,
         number="decimal" if kind.plain is Decimal else "",
-        changes=f"every one of {a_month:,.0f} writes a month" if a_month >= _OFTEN else "",
+        changes=f"every one of {count(a_month)} writes a month" if a_month >= _OFTEN else "",
         change_units=units,
         index_units=index_units,
     )

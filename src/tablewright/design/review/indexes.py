@@ -31,6 +31,7 @@ from tablewright.design.review.lookup import (
     template_of,
 )
 from tablewright.design.review.rule import Place, Places, rule, rules_in
+from tablewright.english import plural
 
 _BUSY = 500
 _LOW = 50
@@ -103,11 +104,11 @@ def _is_busy(found: Cardinality, writes: float) -> bool:
 
 
 def _values(found: Cardinality) -> str:
-    if not found.exact:
+    if not found.exact or found.values is None:
         return "few values"
     shards = f" in {found.busy} shards" if found.busy and found.busy > 1 else ""
     at_a_time = " at a time" if found.timed else ""
-    return f"{found.values} value{'' if found.values == 1 else 's'}{at_a_time}{shards}"
+    return f"{plural(found.values, 'value')}{at_a_time}{shards}"
 
 
 def _quoted(template: KeyTemplate) -> str:

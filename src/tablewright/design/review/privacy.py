@@ -3,6 +3,7 @@
 import re
 from ipaddress import ip_network
 
+from tablewright.design.cost.format import count
 from tablewright.design.review.facts import Facts
 from tablewright.design.review.lookup import (
     declared,
@@ -125,7 +126,7 @@ def net_overblock(facts: Facts) -> Places:
         network = ip_network(each.cidr, strict=False)
         if each.enforced and network.prefixlen <= _LARGE_NETWORK:
             yield Place(
-                each.cidr, each.line, "it is a shared network", f"{network.num_addresses:,} addresses"
+                each.cidr, each.line, "it is a shared network", f"{count(network.num_addresses)} addresses"
             )
 
 

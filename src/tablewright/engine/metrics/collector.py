@@ -11,17 +11,16 @@ Elsewhere: the names (names.py), sums and quantiles (histogram.py), periods (que
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import chain, islice
 from time import perf_counter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from tablewright.engine.background.session import Session
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.metrics.histogram import Histogram
 from tablewright.engine.metrics.names import LATENCY, METRICS, MetricKey, Sample, metric_named
-from tablewright.engine.metrics.prometheus import MetricsSnapshot
 from tablewright.engine.metrics.query import (
     MINUTE,
     MinuteHistograms,
@@ -51,6 +50,14 @@ GAUGE_MINUTES = 60
 N = TypeVar("N", int, float)
 Write: TypeAlias = Callable[[Callable[[WriteTransaction], Any]], Any]
 Look: TypeAlias = Callable[[Callable[[Any], Any]], Any]
+
+
+class MetricsSnapshot(NamedTuple):
+    """The metrics of one region: sums since its engine was opened, and gauges as they are now."""
+
+    region: str
+    sums: Mapping[Series, Histogram]
+    gauges: Mapping[Series, float]
 
 
 class MetricsCollector:

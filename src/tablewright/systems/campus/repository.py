@@ -17,7 +17,7 @@ from tablewright.edge.errors import Conflict
 from tablewright.kit.messages import MessageTemplates, read_templates
 from tablewright.kit.outbox import Mailbox
 from tablewright.kit.sealed_text import seal_of
-from tablewright.kit.tables import Actor, Refusals, Tables
+from tablewright.kit.tables import Actor, Refusals, Tables, is_user_id
 from tablewright.mapping import AlreadyExists, Db, NotUnique
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Assignment, Course, Enrolment, Override, Submission
@@ -27,8 +27,6 @@ from tablewright.world import World
 
 MAIL = Path(__file__).parent / "pages" / "mail"
 SYSTEM = Actor("system:campus", "system")
-# A user's id is the subject of a login, which an identity provider makes: anything without our delimiter.
-_USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|@-]{0,127}")
 _COURSE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,63}")
 
 
@@ -59,10 +57,6 @@ def is_uuid(text: str) -> bool:
         return False
 
 
-def is_user_id(text: str) -> bool:
-    return _USER_ID.fullmatch(text) is not None
-
-
 def is_course_id(text: str) -> bool:
     return _COURSE_ID.fullmatch(text) is not None
 
@@ -80,7 +74,7 @@ class Repository(Tables):
     # --- one ---
 
     def user(self, user_id: str) -> User:
-        self._refuse_impossible(is_user_id(user_id), "USER")
+        self.refuse_impossible(is_user_id(user_id), "USER")
         return self.found(self.db.one(d.user_by_id(user_id)), "USER")
 
     def user_of(self, email: str) -> User | None:
@@ -89,7 +83,7 @@ class Repository(Tables):
 
     def file(self, file_id: str) -> File:
         """A file by its id alone: its owner through the index, then the file itself, consistently."""
-        self._refuse_impossible(is_uuid(file_id), "FILE")
+        self.refuse_impossible(is_uuid(file_id), "FILE")
         found = self.found(self.db.first(d.file_by_id(file_id=file_id)), "FILE")
         return self.file_of(found.user_id, file_id)
 
@@ -97,47 +91,42 @@ class Repository(Tables):
         return self.found(self.db.one(d.files.get(user_id, file_id), consistent=True), "FILE")
 
     def folder(self, folder_id: str) -> Folder:
-        self._refuse_impossible(is_uuid(folder_id), "FOLDER")
+        self.refuse_impossible(is_uuid(folder_id), "FOLDER")
         found = self.found(self.db.first(d.folders_by_id(folder_id=folder_id)), "FOLDER")
         # The top of a user's folders has the id of its user, and is not a folder that can be shared or filled.
-        self._refuse_impossible(found.folder_id != found.user_id, "FOLDER")
+        self.refuse_impossible(found.folder_id != found.user_id, "FOLDER")
         return self.found(self.db.one(d.folders.get(found.user_id, folder_id), consistent=True), "FOLDER")
 
     def upload(self, upload_id: str) -> Upload:
-        self._refuse_impossible(is_uuid(upload_id), "UPLOAD")
+        self.refuse_impossible(is_uuid(upload_id), "UPLOAD")
         return self.found(self.db.one(d.uploads.get(upload_id), consistent=True), "UPLOAD")
 
     def share(self, share_id: str) -> Share:
-        self._refuse_impossible(is_uuid(share_id), "SHARE")
+        self.refuse_impossible(is_uuid(share_id), "SHARE")
         found = self.found(self.db.first(d.share_by_id(share_id=share_id)), "SHARE")
         return self.found(
             self.db.one(d.shares.get(found.file_id, found.shared_with_user_id), consistent=True), "SHARE"
         )
 
     def course(self, course_id: str) -> Course:
-        self._refuse_impossible(is_course_id(course_id), "COURSE")
+        self.refuse_impossible(is_course_id(course_id), "COURSE")
         return self.found(self.db.one(d.courses.get(course_id), consistent=True), "COURSE")
 
     def enrolment(self, user_id: str, course_id: str) -> Enrolment | None:
         return self.db.one(d.enrolments.get(user_id, course_id), consistent=True)
 
     def assignment(self, assignment_id: str) -> Assignment:
-        self._refuse_impossible(is_uuid(assignment_id), "ASSIGNMENT")
+        self.refuse_impossible(is_uuid(assignment_id), "ASSIGNMENT")
         found = self.found(self.db.first(d.assignment_by_id(assignment_id=assignment_id)), "ASSIGNMENT")
         return self.found(
             self.db.one(d.assignments.get(found.course_id, assignment_id), consistent=True), "ASSIGNMENT"
         )
 
     def submission(self, submission_id: str) -> Submission:
-        self._refuse_impossible(is_uuid(submission_id), "SUBMISSION")
+        self.refuse_impossible(is_uuid(submission_id), "SUBMISSION")
         found = self.found(self.db.first(d.submission_by_id(submission_id=submission_id)), "SUBMISSION")
         key = found.assignment_id, found.owner_id, found.submission_number
         return self.found(self.db.one(d.submissions.get(*key), consistent=True), "SUBMISSION")
-
-    def _refuse_impossible(self, possible: bool, noun: str) -> None:
-        """Raise if this cannot be an id, so that no key is built from arbitrary text."""
-        if not possible:
-            raise self.not_found(noun)
 
     # --- many ---
 

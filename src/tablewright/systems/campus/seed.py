@@ -5,7 +5,7 @@ second run skips what exists; nothing in it is random.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from tablewright.edge import Principal
 from tablewright.edge.errors import Conflict
+from tablewright.kit.seed_clock import SeedClock
 from tablewright.kit.system import Person, Progress
 from tablewright.systems.campus import jobs
 from tablewright.systems.campus.campus import Campus, open_campus
@@ -93,7 +94,7 @@ def seed(campus: Campus, progress: Progress) -> None:
     """The demo world; about three seconds."""
     repository = campus.repository
     world, today = repository.world, repository.now()
-    clock = _Clock(today - timedelta(days=21))
+    clock = SeedClock(today - timedelta(days=21))
     past = open_campus(
         repository.db,
         replace(world, now=clock),
@@ -124,21 +125,10 @@ def seed(campus: Campus, progress: Progress) -> None:
     progress(len(steps), len(steps), "done")
 
 
-@dataclass
-class _Clock:
-    """Walks from the past to now."""
-
-    now: datetime
-
-    def __call__(self) -> datetime:
-        self.now += timedelta(milliseconds=1)
-        return self.now
-
-
 class _Making:
     """The steps, each of which skips what exists already."""
 
-    def __init__(self, campus: Campus, clock: _Clock, today: datetime) -> None:
+    def __init__(self, campus: Campus, clock: SeedClock, today: datetime) -> None:
         self.campus, self.clock = campus, clock
         # Deadlines are at 18:00.
         self.today = today.replace(hour=17, minute=0, second=0, microsecond=0)

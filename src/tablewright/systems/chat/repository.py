@@ -26,8 +26,6 @@ from tablewright.world import World
 
 MAIL = Path(__file__).parent / "pages" / "mail"
 SYSTEM = Actor("system:chat", "system")
-# A user's id is the subject of a login, which an identity provider makes: anything without our delimiter.
-_USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|@-]{0,127}")
 _CONVERSATION_ID = re.compile(r"conv_[0-9A-HJKMNP-TV-Z]{26}(\.10)?")
 
 
@@ -44,10 +42,6 @@ REFUSALS = Refusals(
     taken=_taken,
     page_words="pageSize must be 1 to {at_most}.",
 )
-
-
-def is_user_id(text: str) -> bool:
-    return _USER_ID.fullmatch(text) is not None
 
 
 def is_conversation_id(text: str) -> bool:
@@ -76,11 +70,6 @@ class Repository(Tables):
         return self.found(
             self.db.one(d.conversations.get(user_id, conversation_id), consistent=True), "CONVERSATION"
         )
-
-    def refuse_impossible(self, possible: bool, noun: str) -> None:
-        """Raise if this cannot be an id, so that no key is built from arbitrary text."""
-        if not possible:
-            raise self.not_found(noun)
 
     # --- writes ---
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tablewright.edge import Principal
+from tablewright.kit.seed_clock import SeedClock
 from tablewright.kit.system import Person, Progress
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat import jobs
@@ -79,7 +80,7 @@ def people(chat: Chat) -> tuple[Person, ...]:
 def seed(chat: Chat, progress: Progress) -> None:
     """The demo world; a few seconds."""
     repository = chat.repository
-    clock, today = _Clock(repository.now() - timedelta(days=28)), repository.now()
+    clock, today = SeedClock(repository.now() - timedelta(days=28)), repository.now()
     past = open_chat(
         repository.db,
         replace(repository.world, now=clock),
@@ -103,21 +104,10 @@ def seed(chat: Chat, progress: Progress) -> None:
     progress(len(steps), len(steps), "done")
 
 
-@dataclass
-class _Clock:
-    """Walks from the past to now."""
-
-    now: datetime
-
-    def __call__(self) -> datetime:
-        self.now += timedelta(milliseconds=1)
-        return self.now
-
-
 class _Making:
     """The steps, each of which skips what exists already."""
 
-    def __init__(self, chat: Chat, clock: _Clock, today: datetime) -> None:
+    def __init__(self, chat: Chat, clock: SeedClock, today: datetime) -> None:
         self.chat, self.clock, self.today = chat, clock, today
         self.cast: dict[str, User] = {}
 

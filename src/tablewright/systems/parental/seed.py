@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from tablewright.edge.errors import CallerError, Conflict
+from tablewright.kit.seed_clock import SeedClock
 from tablewright.kit.system import Person, Progress
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
@@ -157,18 +158,6 @@ _HOUSES = (
 _ZONES = ("Europe/Berlin", "Africa/Johannesburg", "America/New_York", "Asia/Kathmandu", "Australia/Sydney")
 
 
-class _Clock:
-    """A clock that runs from the past to now."""
-
-    def __init__(self, start: datetime) -> None:
-        self.now = start
-
-    def __call__(self) -> datetime:
-        # A millisecond between any two readings, so that no two times are equal.
-        self.now += timedelta(milliseconds=1)
-        return self.now
-
-
 def seed(parental: Parental, progress: Progress, families: int = 12) -> None:
     """Fill an empty store; `progress` reports the progress. `families`: how many to add without a demo user."""
     homes = [*HOMES, *(_other_home(number) for number in range(families))]
@@ -181,7 +170,7 @@ def seed(parental: Parental, progress: Progress, families: int = 12) -> None:
     done = 2
     start = parental.repository.now().replace(microsecond=0) - timedelta(days=DAYS)
     for number, home in enumerate(homes):
-        _home(parental, _Clock(start + timedelta(hours=number)), home)
+        _home(parental, SeedClock(start + timedelta(hours=number)), home)
         done += 1
         progress(done, total, "families and policies")
     # The time of the first run, even after an interrupted one: what follows must be the same each time.
@@ -248,7 +237,7 @@ def _firewalls(parental: Parental) -> None:
 # --- what people wrote ---
 
 
-def _home(parental: Parental, clock: _Clock, home: _Home) -> None:
+def _home(parental: Parental, clock: SeedClock, home: _Home) -> None:
     """A family as it came to be: made, completed, its policies written."""
     db, world = parental.repository.db, parental.repository.world
     past = Repository(db, replace(world, now=clock))

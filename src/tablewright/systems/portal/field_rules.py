@@ -54,7 +54,7 @@ def product_mistakes(values: Values) -> Mistakes:
 
 def _price(price: Decimal, field: str) -> Mistakes:
     if not price.is_finite() or price < rules.CENT:
-        yield Refused("PRICE_NOT_POSITIVE", f"{field} must be at least R0.01.", field)
+        yield Refused("PRICE_NOT_POSITIVE", f"{field} must be at least R 0.01.", field)
     elif price > MAX_PRICE or price != rules.cents(price):
         words = f"{field} must have at most two decimal places and seven digits before the point."
         yield Refused("PRICE_PRECISION", words, field)

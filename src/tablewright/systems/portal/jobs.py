@@ -9,6 +9,7 @@ import logging
 from collections.abc import Sequence
 from datetime import timedelta
 
+from tablewright.english import full_date
 from tablewright.kit.jobs import Follower, Job
 from tablewright.kit.tables import Actor
 from tablewright.mapping import Consumer, Stale
@@ -81,8 +82,7 @@ def notify_ending_campaigns(portal: Portal) -> int:
     for campaign in repository.db.all(d.campaigns_by_active(active=True, until=today)):
         if not today <= campaign.to_date <= today + ENDS_SOON:
             continue
-        last = campaign.to_date
-        values = {"code": campaign.code, "day": f"{last.day} {last:%B %Y}"}
+        values = {"code": campaign.code, "day": full_date(campaign.to_date)}
         mails = [repository.outbox.mail(to, "campaign ends", values) for to in staff]
         done = repository.db.write(
             *mails, once=f"campaign-ends:{campaign.code}:{campaign.to_date.isoformat()}"

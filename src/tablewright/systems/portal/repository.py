@@ -77,7 +77,7 @@ class Repository(Tables):
     # --- one ---
 
     def tenant(self, id: str, *, deleted: bool = True) -> Tenant:
-        self._refuse_impossible(id, "tenant", "TENANT")
+        self.refuse_impossible(is_id(id, "tenant"), "TENANT")
         return self.found(self.db.one(d.tenant_by_id(id), deleted=deleted), "TENANT")
 
     def tenant_of(self, email: str) -> Tenant | None:
@@ -85,14 +85,14 @@ class Repository(Tables):
         return self.db.holder(d.tenants, "email", deleted=True, email=email)
 
     def product(self, id: str, *, deleted: bool = False) -> Product:
-        self._refuse_impossible(id, "prod", "PRODUCT")
+        self.refuse_impossible(is_id(id, "prod"), "PRODUCT")
         return self.found(self.db.one(d.product_by_id(id), deleted=deleted), "PRODUCT")
 
     def campaign(self, code: str, *, deleted: bool = True) -> Campaign:
         return self.found(self.db.one(d.campaign_by_code(code), deleted=deleted), "CAMPAIGN")
 
     def order(self, order_id: str) -> Order:
-        self._refuse_impossible(order_id, "ord", "ORDER")
+        self.refuse_impossible(is_id(order_id, "ord"), "ORDER")
         return self.found(self.db.holder(d.orders, "order", order_id=order_id), "ORDER")
 
     def products_by_id(self, ids: list[str]) -> dict[str, Product]:
@@ -110,11 +110,6 @@ class Repository(Tables):
         """How often each campaign was used."""
         found = self.db.many([d.campaign_usage.get(code) for code in dict.fromkeys(codes)], consistent=True)
         return {usage.code: usage.count for usage in found if usage is not None}
-
-    def _refuse_impossible(self, id: str, prefix: str, noun: str) -> None:
-        """Raise if this cannot be an id, so that no key is built from arbitrary text."""
-        if not is_id(id, prefix):
-            raise self.not_found(noun)
 
     # --- many ---
 

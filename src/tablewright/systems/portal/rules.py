@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from tablewright.edge.errors import Forbidden, Refused
 from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
+from tablewright.english import money, plain
 from tablewright.kit.audit import differences
 from tablewright.systems.portal.design import ORDER_STATES, OVERRIDE, TENANT_STATES
 from tablewright.systems.portal.model import (
@@ -55,8 +56,8 @@ def cents(amount: Decimal) -> Decimal:
 
 
 def rand(amount: Decimal) -> str:
-    """An amount in a sentence: R100.00, also where the store has trimmed the zeros."""
-    return f"R{cents(amount)}"
+    """`R 1 299.99`, in mails and messages."""
+    return plain(money(amount, "ZAR"))
 
 
 # --- addresses and codes ---
@@ -216,12 +217,6 @@ def day_bounds(day: date) -> tuple[datetime, datetime]:
     """The first and the last moment of a local day."""
     start = datetime.combine(day, time(), ZONE)
     return start, start + timedelta(days=1) - timedelta(milliseconds=1)
-
-
-def local_minute(moment: datetime) -> str:
-    """A time in a mail: `16 November 2026, 09:30 SAST`."""
-    local = moment.astimezone(ZONE)
-    return f"{local.day} {local:%B %Y, %H:%M} {local.tzname()}"
 
 
 def pay_until(order: Order) -> datetime:

@@ -7,11 +7,12 @@ Must hold: a second run skips what exists.
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
 from tablewright.edge.errors import CallerError
+from tablewright.kit.seed_clock import SeedClock
 from tablewright.kit.system import Person, Progress
 from tablewright.kit.tables import Actor
 from tablewright.systems.portal import rules
@@ -124,23 +125,11 @@ def people(portal: Portal) -> tuple[Person, ...]:
     )  # fmt: skip
 
 
-class _Clock:
-    """Walks from the past to now."""
-
-    def __init__(self, start: datetime) -> None:
-        self.now = start
-
-    def __call__(self) -> datetime:
-        # A millisecond between two reads, so that no two changes have the same time.
-        self.now += timedelta(milliseconds=1)
-        return self.now
-
-
 def seed(portal: Portal, progress: Progress, tenants: int = 130) -> None:
     """Fill an empty portal; `progress` is called with the steps done and in total."""
     world = portal.repository.world
     today = world.now()
-    clock = _Clock(today - timedelta(days=DAYS))
+    clock = SeedClock(today - timedelta(days=DAYS))
     past = open_portal(
         portal.repository.db, replace(world, now=clock), b"seeding: no secret of it is sent", portal.issue,
         payments=portal.payments,

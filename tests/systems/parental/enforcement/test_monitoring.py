@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from tests.systems.parental.rig import DEVICE, NIGHT, START, Rig, closing, make_rig
 
 from tablewright import testing
@@ -16,7 +17,7 @@ from tablewright.systems.parental.design import PARENTAL
 from tablewright.systems.parental.enforcement import device_comparison, due, monitoring
 from tablewright.systems.parental.enforcement.alarm_metrics import metrics_of
 from tablewright.systems.parental.enforcement.device_comparison import compared
-from tablewright.systems.parental.enforcement.meters import BOUNDS, Meters, Times
+from tablewright.systems.parental.enforcement.meters import BOUNDS, Measured, Meters, Times
 from tablewright.systems.parental.enforcement.monitoring import Figures
 from tablewright.systems.parental.enforcement.plan import NEVER
 from tablewright.systems.parental.firewall.devices import NotAsked
@@ -163,20 +164,29 @@ def test_followers_that_are_behind_are_told(rig: Rig) -> None:
     assert figures.lag["SubscriberSessions"] == timedelta()
 
 
-def test_prometheus_is_told_histograms_that_add_up_and_no_child(rig: Rig) -> None:
+def test_prometheus_reads_histograms_that_add_up_and_no_child(rig: Rig) -> None:
     rig.child()
     rig.start()
     rig.policy("TikTok")
     rig.follow()
-    text = monitoring.as_prometheus(monitoring.read(rig, jobs.consumers(rig)))
-    labels = f'device="{DEVICE}",cause='
-    counts = [line for line in text.splitlines() if f"enforcement_seconds_count{{{labels}" in line]
-    ends = [line for line in text.splitlines() if 'le="+Inf"' in line and "enforcement_seconds" in line]
-    assert [line.rpartition(" ")[2] for line in counts] == [line.rpartition(" ")[2] for line in ends] != []
-    assert f'tablewright_parental_rules{{device="{DEVICE}",status="active"}} 1' in text
+    text = monitoring.as_prometheus(monitoring.read(rig, jobs.consumers(rig))).decode()
     assert "+1555" not in text
-    named = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
-    assert len(named) == len(set(named))
+    found = {family.name: family for family in text_string_to_metric_families(text)}
+    assert len(found) == text.count("# TYPE ")
+    rules = {sample.labels["status"]: sample.value for sample in found["tablewright_parental_rules"].samples}
+    assert rules == {"active": 1}
+    samples = found["tablewright_parental_enforcement_seconds"].samples
+    ends = [each.value for each in samples if each.labels.get("le") == "+Inf"]
+    assert ends == [each.value for each in samples if each.name.endswith("_count")] != []
+
+
+def test_a_counter_over_a_million_keeps_every_digit() -> None:
+    measured = Measured({("fw-1", "done"): 12_345_678}, {}, {})
+    text = monitoring.as_prometheus(Figures((), {}, {}, 0, timedelta(), measured)).decode()
+    (calls,) = (each for each in text_string_to_metric_families(text) if each.name.endswith("_device_calls"))
+    assert [(each.labels, each.value) for each in calls.samples] == [
+        ({"device": "fw-1", "answer": "done"}, 12_345_678)
+    ]
 
 
 # --- a device beside the table ---

@@ -307,9 +307,9 @@ def test_the_figures_say_what_waits_for_a_firewall_and_since_when(rig: Rig) -> N
         slow, well = figures.devices
         assert (slow.queued, slow.overdue, well.queued) == (1, timedelta(seconds=90), 0)
         assert (figures.due, figures.overdue) == (1, timedelta(seconds=90))
-        text = monitoring.as_prometheus(figures)
-        assert f'tablewright_parental_device_queued{{device="{DEVICE}"}} 1' in text
-        assert f'tablewright_parental_device_overdue_seconds{{device="{DEVICE}"}} 90' in text
-        assert "tablewright_parental_overdue_seconds 90\n" in text
+        text = monitoring.as_prometheus(figures).decode()
+        assert f'tablewright_parental_device_queued{{device="{DEVICE}"}} 1.0' in text
+        assert f'tablewright_parental_device_overdue_seconds{{device="{DEVICE}"}} 90.0' in text
+        assert "tablewright_parental_overdue_seconds 90.0\n" in text
         told = monitoring.as_json(figures)
         assert (told["due"], told["devices"][0]["overdueSeconds"]) == (1, 90.0)

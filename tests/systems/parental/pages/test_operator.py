@@ -537,7 +537,7 @@ def test_prometheus_reads_what_the_page_shows(olga: httpx.Client, enter: Enter) 
     assert told.headers["content-type"].startswith("text/plain; version=0.0.4")
     line = re.compile(r'[a-z_]+(\{([a-z_]+="[^"]*",?)*\})? [0-9.e+-]+|# (HELP|TYPE) [a-z_]+ .+')
     assert [text for text in told.text.splitlines() if line.fullmatch(text) is None] == []
-    assert 'tablewright_parental_device_up{device="ftd-device-001"} 1' in told.text
+    assert 'tablewright_parental_device_up{device="ftd-device-001"} 1.0' in told.text
     assert enter("gateway_east").get("/parental/v1/metrics").status_code == 200
     assert enter("parent_anna").get("/parental/v1/metrics").status_code == 403
     figures = olga.get("/parental/v1/enforcement/metrics").json()

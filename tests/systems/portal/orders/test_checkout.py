@@ -45,8 +45,8 @@ def test_cp_x1_an_order_has_a_number_lines_snapshots_vat_and_a_mail(at: Place) -
     assert (order.campaign.code, order.campaign.id) == ("SUMMER2030", campaign.id)
     assert order.campaign.valid_at_order_time == order.placed_at
     (mail,) = at.mails("customer@example.com")
-    assert "Total: R439.99" in mail
-    assert "VAT included: R57.39" in mail
+    assert "Total: R 439.99" in mail
+    assert "VAT included: R 57.39" in mail
     assert at.portal.orders.order(order.order_id) == order
 
 

@@ -48,7 +48,7 @@ def test_an_order_that_waits_can_be_paid_by_its_customer_and_once_only(at: Place
     before = at.everything()
     assert given(api.post(path, {"paymentToken": "tok_1"}, by=me.id)) == paid
     assert at.everything() == before
-    assert any("We received your payment of R299.99" in mail for mail in at.mails(ADDRESS))
+    assert any("We received your payment of R 299.99" in mail for mail in at.mails(ADDRESS))
 
 
 def test_a_declined_card_leaves_the_order_waiting_for_another(at: Place, api: Api) -> None:
@@ -80,7 +80,7 @@ def test_a_second_payment_for_an_order_that_is_paid_goes_back_with_a_trace(at: P
     assert gateway.refunds == ["pay_2"]
     assert [action for action, *_ in at.history(order.tenant_id)].count("payment given back") == 1
     assert (
-        sum("was already paid when your payment of R299.99 arrived" in mail for mail in at.mails(ADDRESS))
+        sum("was already paid when your payment of R 299.99 arrived" in mail for mail in at.mails(ADDRESS))
         == 1
     )
 
@@ -145,7 +145,7 @@ def test_a_card_payment_for_an_order_that_was_paid_by_hand_goes_back(at: Place) 
     assert at.portal.orders.paid(_paid(order)) == told
     assert (
         sum(
-            "when your payment of R299.99 arrived, so we returned the money" in mail
+            "when your payment of R 299.99 arrived, so we returned the money" in mail
             for mail in at.mails(ADDRESS)
         )
         == 1
@@ -235,7 +235,7 @@ def test_a_payment_after_the_expiry_goes_back_once(at: Place) -> None:
     at.portal.orders.expire_unpaid()
     for _ in range(2):
         assert at.portal.orders.paid(_paid(order)).order_status == "EXPIRED"
-    assert sum("had expired when your payment of R299.99 arrived" in mail for mail in at.mails(ADDRESS)) == 1
+    assert sum("had expired when your payment of R 299.99 arrived" in mail for mail in at.mails(ADDRESS)) == 1
 
 
 def test_a_payment_that_went_back_does_not_go_back_again_when_it_is_told_a_year_later(at: Place) -> None:

@@ -841,7 +841,7 @@ def test_a_product_is_made_with_a_price_as_people_type_it(enter: Enter, portal: 
 @pytest.mark.parametrize(
     ("typed", "sentence"),
     [
-        ({"price": "0"}, "Price must be at least R0.01."),
+        ({"price": "0"}, "Price must be at least R 0.01."),
         ({"price": "cheap"}, "Price must be a number."),
         ({"price": ""}, "Price is required."),
         ({"price": "9.999"}, "Price must have at most two decimal places"),
@@ -1028,7 +1028,7 @@ def test_a_campaign_that_makes_no_sense_is_refused_beside_the_field(
         (BUSINESS, "", "Enter a discount to see the price."),
         ("", "20", "Choose a plan to see the price."),
         (BUSINESS, "150", "The discount must be at least 0 and less than 100 %."),
-        (BUSINESS, "99.9999", "it leaves less than R0.01 to pay"),
+        (BUSINESS, "99.9999", "it leaves less than R 0.01 to pay"),
         (BUSINESS, "NaN", "Enter a discount"),
     ],
 )

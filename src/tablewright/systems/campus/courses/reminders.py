@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from tablewright.design import Write
+from tablewright.english import WEEKDAYS, full_date, in_zone
 from tablewright.kit.tasks import Finished
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Assignment, Enrolment, Override, Team
@@ -29,8 +29,8 @@ LONGEST_EXTENSION = timedelta(days=180)
 
 def in_words(moment: datetime, zone: str) -> str:
     """A moment as a person reads it: Friday 20 November 2026, 18:00 (Europe/Berlin)."""
-    local = moment.astimezone(ZoneInfo(zone))
-    return f"{local:%A} {local.day} {local:%B %Y, %H:%M} ({zone})"
+    local = in_zone(moment, zone)
+    return f"{WEEKDAYS[local.weekday()]} {full_date(local)}, {local:%H:%M} ({zone})"
 
 
 class Reminders:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from tablewright.design import Write, absent
-from tablewright.pages.words import size as in_words
+from tablewright.english import size as in_words
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import TooLarge
 from tablewright.systems.campus.model import Upload, User

@@ -8,8 +8,8 @@ from mimetypes import guess_type
 from typing import Any
 
 from tablewright.edge.errors import BadRequest
+from tablewright.english import size as in_words
 from tablewright.kit.objects.store import PART_SIZE, PartUnusable
-from tablewright.pages.words import size as in_words
 from tablewright.systems.campus.course_model import Assignment
 from tablewright.systems.campus.errors import Gone, Locked, TooLarge
 from tablewright.systems.campus.files.sniff import UNKNOWN, is_allowed

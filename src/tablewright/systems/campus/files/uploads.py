@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from tablewright.design import Write
 from tablewright.edge.errors import BadRequest, Conflict, Forbidden, NotFound
+from tablewright.english import size as in_words
 from tablewright.kit.objects.store import (
     MAX_SIZE,
     PART_SIZE,
@@ -34,7 +35,6 @@ from tablewright.kit.objects.store import (
 from tablewright.kit.objects.store import Upload as ObjectUpload
 from tablewright.kit.tasks import Finished, Postponed
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale
-from tablewright.pages.words import size as in_words
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Gone, TooLarge
 from tablewright.systems.campus.files import quota

@@ -11,7 +11,7 @@ from typing import Any
 
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict, Refused
-from tablewright.kit.tables import Actor
+from tablewright.kit.tables import Actor, is_user_id
 from tablewright.mapping import Page
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Assignment, Submission
@@ -19,7 +19,7 @@ from tablewright.systems.campus.errors import Changed
 from tablewright.systems.campus.grade_model import Regrade, RegradePost, RegradeStatus
 from tablewright.systems.campus.grading.notices import GradeNotices, students_of
 from tablewright.systems.campus.grading.release import visible_since
-from tablewright.systems.campus.repository import Repository, is_user_id
+from tablewright.systems.campus.repository import Repository
 
 MOST_TEXT, MOST_POSTS = 5_000, 50
 

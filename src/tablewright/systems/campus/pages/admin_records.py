@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import JsonValue
 
 from tablewright.edge.errors import CallerError, problem_for
+from tablewright.english import month_and_year
 from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.campus.access import Admin
@@ -92,7 +93,7 @@ def _add_audit(router: APIRouter, pages: CampusPages) -> None:
             user=admin,
             form=form,
             record=record,
-            month_words=f"{chosen:%B %Y}",
+            month_words=month_and_year(chosen),
             before=_month_from(chosen, -1),
             after=_month_from(chosen, 1) if (chosen.year, chosen.month) < (now.year, now.month) else None,
             listing=pages.list(request, query),

@@ -11,6 +11,7 @@ from typing import Any, get_args
 from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError, problem_for
+from tablewright.english import plural
 from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import here
@@ -92,7 +93,7 @@ def _add_lists(router: APIRouter, pages: CampusPages) -> None:
     @router.post("/trash/empty")
     def empty(user: Me) -> Response:
         count = campus.purge.empty_trash(user)
-        return pages.console.go(TRASH_PAGE, f"{count} file{'s' if count != 1 else ''} removed for good.")
+        return pages.console.go(TRASH_PAGE, f"{plural(count, 'file')} removed for good.")
 
 
 def files_page(
@@ -223,7 +224,7 @@ def _add_folders(router: APIRouter, pages: CampusPages) -> None:
     def delete(user: Me, folder_id: str) -> Response:
         folder = campus.folders.of(user, folder_id)
         count = campus.library.trash_folder(user, folder_id)
-        words = f"{folder.name} is deleted; {count} file{'s' if count != 1 else ''} went to the trash."
+        words = f"{folder.name} is deleted; {plural(count, 'file')} went to the trash."
         return pages.console.go(folder_path(folder.parent_id), words)
 
 

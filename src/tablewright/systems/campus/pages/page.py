@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from fastapi import Request, Response
 
 from tablewright.edge import Principal
 from tablewright.edge.security import CONTENT_POLICY, connecting_to
+from tablewright.english import full_date, in_zone, moment_of_week
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
@@ -75,11 +75,9 @@ def moment_words(at: datetime | None, user: User | str = "UTC") -> str:
     """`Fri 16 November 2026, 09:30 CET`, in the zone of a user or of a name."""
     if at is None:
         return "–"
-    local = at.astimezone(ZoneInfo(user if isinstance(user, str) else user.time_zone))
-    return f"{local:%a} {local.day} {local:%B %Y, %H:%M} {local.tzname()}"
+    return moment_of_week(at, user if isinstance(user, str) else user.time_zone)
 
 
 def day_words(at: datetime, user: User | str = "UTC") -> str:
     """`16 November 2026`."""
-    local = at.astimezone(ZoneInfo(user if isinstance(user, str) else user.time_zone))
-    return f"{local.day} {local:%B %Y}"
+    return full_date(in_zone(at, user if isinstance(user, str) else user.time_zone))

@@ -9,8 +9,8 @@ Elsewhere: the link itself (links.py), the bytes (files/uploads.py).
 from dataclasses import dataclass
 
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
+from tablewright.english import size as in_words
 from tablewright.kit.tables import Actor
-from tablewright.pages.words import size as in_words
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import TooLarge
 from tablewright.systems.campus.files.folders import Folders

@@ -15,9 +15,9 @@ from typing import Any
 
 from tablewright.design import absent
 from tablewright.edge.errors import Forbidden, NotFound, Refused
+from tablewright.english import size as in_words
 from tablewright.kit.tables import Actor
 from tablewright.mapping import ConditionNotMet
-from tablewright.pages.words import size as in_words
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.errors import Gone, RaceLost
 from tablewright.systems.campus.model import File, Folder, Link, LinkKind, Switch, User

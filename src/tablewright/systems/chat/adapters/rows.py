@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from tablewright.design import Write
+from tablewright.kit.tables import is_user_id
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.adapters.values import Placed, Values
@@ -24,7 +25,6 @@ from tablewright.systems.chat.errors import Erased, NoConsent
 from tablewright.systems.chat.family.consent import may_chat, may_disclose, may_profile
 from tablewright.systems.chat.family_model import User
 from tablewright.systems.chat.model import RetentionClass
-from tablewright.systems.chat.repository import is_user_id
 from tablewright.systems.chat.talk.message_writes import user_check
 
 # A transaction has at most 100 actions, and one of them is the condition on the user; it has at most 4 MB.

@@ -13,6 +13,7 @@ from typing import Any
 
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict, Refused
+from tablewright.kit.tables import is_user_id
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.errors import Erased
 from tablewright.systems.chat.family.families import Families, address_of
@@ -27,7 +28,7 @@ from tablewright.systems.chat.family_model import (
     Member,
     User,
 )
-from tablewright.systems.chat.repository import SYSTEM, Repository, is_user_id
+from tablewright.systems.chat.repository import SYSTEM, Repository
 
 # How many days the job looks back for birthdays, in case it did not run.
 LOOK_BACK = 7

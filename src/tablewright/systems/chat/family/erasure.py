@@ -14,6 +14,7 @@ from typing import Any
 
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict, NotFound
+from tablewright.english import moment
 from tablewright.kit.erased import Certificate, ErasedList
 from tablewright.kit.tables import digest
 from tablewright.kit.tasks import Finished, Postponed, Worker
@@ -162,7 +163,7 @@ class Erasure:
             return ()
         done = certificate.done_at or self._repository.now()
         values = {
-            "day": f"{done:%Y-%m-%d %H:%M} UTC",
+            "day": moment(done),
             "counts": "\n".join(
                 f"{number} x {name.replace('_', ' ')}" for name, number in certificate.erased.items()
             ),

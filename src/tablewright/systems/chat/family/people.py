@@ -11,11 +11,11 @@ from zoneinfo import available_timezones
 
 from tablewright.edge import Principal
 from tablewright.edge.errors import Conflict, Forbidden, NotFound, Refused
-from tablewright.kit.tables import Actor
+from tablewright.kit.tables import Actor, is_user_id
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.errors import Changed, Erased, NoConsent
 from tablewright.systems.chat.family_model import User, UserRole
-from tablewright.systems.chat.repository import Repository, is_user_id
+from tablewright.systems.chat.repository import Repository
 
 LONGEST_NAME = 80
 OLDEST = 120

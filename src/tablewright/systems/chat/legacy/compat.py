@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from tablewright.design import Write
 from tablewright.edge.errors import BadRequest, NotFound
+from tablewright.kit.tables import is_user_id
 from tablewright.mapping.migrate import SideChanged
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.errors import (
@@ -36,7 +37,7 @@ from tablewright.systems.chat.legacy.model import V1Message
 from tablewright.systems.chat.legacy.router import ConversationRouter, Place
 from tablewright.systems.chat.legacy.v1 import V1
 from tablewright.systems.chat.model import Draft, Message
-from tablewright.systems.chat.repository import Repository, is_user_id
+from tablewright.systems.chat.repository import Repository
 from tablewright.systems.chat.rules import MICROSECOND, stamp
 from tablewright.systems.chat.talk.conversations import Conversations
 from tablewright.systems.chat.talk.guardrails import Guardrails

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from tablewright.kit.tables import is_user_id
 from tablewright.mapping import Item, Value
 from tablewright.mapping.items import item_of, model_of
 from tablewright.mapping.migrate import Group, Migration, TableVersion
@@ -20,7 +21,6 @@ from tablewright.systems.chat.errors import Erased
 from tablewright.systems.chat.legacy.conversion import alias_of, dated, header_of, messages_of, new_id, v1_of
 from tablewright.systems.chat.legacy.model import V1Conversation
 from tablewright.systems.chat.model import Conversation, Message
-from tablewright.systems.chat.repository import is_user_id
 from tablewright.systems.chat.rules import RetentionPeriods
 from tablewright.systems.chat.talk.texts import Texts
 

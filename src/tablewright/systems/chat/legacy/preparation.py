@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from tablewright.kit.tables import Actor
+from tablewright.kit.tables import Actor, is_user_id
 from tablewright.mapping import ActionsRefused, Item, every_page
 from tablewright.mapping.items import item_of, model_of
 from tablewright.systems.chat import design as d
@@ -21,7 +21,7 @@ from tablewright.systems.chat.family_model import User
 from tablewright.systems.chat.legacy.conversion import dated, start_of
 from tablewright.systems.chat.legacy.model import V1Conversation
 from tablewright.systems.chat.legacy.v1 import session_of
-from tablewright.systems.chat.repository import SYSTEM, Repository, is_user_id
+from tablewright.systems.chat.repository import SYSTEM, Repository
 from tablewright.systems.chat.rules import RetentionPeriods
 
 PAGE = 50

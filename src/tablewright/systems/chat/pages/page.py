@@ -9,11 +9,11 @@ from datetime import datetime
 from functools import cache
 from itertools import groupby
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from fastapi import Request
 
 from tablewright.edge.errors import CallerError, problem_for
+from tablewright.english import WEEKDAYS, full_date, in_zone, moment_of_week
 from tablewright.pages.forms import Form, FormWrong
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
@@ -71,21 +71,20 @@ def moment_words(at: datetime | None, zone: str = "UTC") -> str:
     """`Fri 16 November 2026, 09:30 CET`."""
     if at is None:
         return "–"
-    local = at.astimezone(ZoneInfo(zone))
-    return f"{local:%a} {local.day} {local:%B %Y, %H:%M} {local.tzname()}"
+    return moment_of_week(at, zone)
 
 
 def clock_words(at: datetime, zone: str = "UTC") -> str:
     """`09:30`: under a heading that says the day and the zone."""
-    return f"{at.astimezone(ZoneInfo(zone)):%H:%M}"
+    return f"{in_zone(at, zone):%H:%M}"
 
 
 def messages_by_day(messages: Sequence[Message], zone: str = "UTC") -> list[tuple[str, list[Message]]]:
     """Messages under the day they were written on, such as `Monday 16 November 2026, PST`."""
 
     def day(message: Message) -> str:
-        local = message.timestamp.astimezone(ZoneInfo(zone))
-        return f"{local:%A} {local.day} {local:%B %Y}, {local.tzname()}"
+        local = in_zone(message.timestamp, zone)
+        return f"{WEEKDAYS[local.weekday()]} {full_date(local)}, {local.tzname()}"
 
     return [(name, list(found)) for name, found in groupby(messages, day)]
 

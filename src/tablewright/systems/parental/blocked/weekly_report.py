@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from itertools import islice
 
+from tablewright.english import day_and_month
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.family.notices import app_words, most, tell
 from tablewright.systems.parental.model import Child, Family, ReportDue
@@ -99,7 +100,7 @@ def _week(repository: Repository, child: Child, first: date) -> WeekOfChild:
 def report(weeks: Sequence[WeekOfChild], first: date) -> str:
     """A week in sentences."""
     until = first + timedelta(days=6)
-    lines = [f"Blocked attempts from {first.day} {first:%B} to {until.day} {until:%B}."]
+    lines = [f"Blocked attempts from {day_and_month(first)} to {day_and_month(until)}."]
     for week in weeks:
         change = week.attempts - week.before
         compared = "the same as" if not change else f"{abs(change)} {'more' if change > 0 else 'fewer'} than"

@@ -5,11 +5,15 @@ names a child or an address.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import accumulate, islice
+from operator import itemgetter
 from typing import Any
+
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, Metric, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
 from tablewright.mapping import Consumer
 from tablewright.systems.parental import design as d
@@ -26,7 +30,8 @@ VERIFIED_WITHIN = timedelta(minutes=30)
 # What is counted one by one is counted so far and no further.
 COUNTED = 1000
 NO_BACKLOG = Backlog()
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+_PREFIX = "tablewright_parental_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +209,9 @@ def _times_json(times: Times) -> dict[str, float | int | None]:
     return {"count": times.count, "p50": times.share(0.5), "p95": times.share(0.95), "most": times.most}
 
 
-def as_prometheus(figures: Figures) -> str:
+def as_prometheus(figures: Figures) -> bytes:
     """The figures in Prometheus' text format (0.0.4)."""
-    return "".join(f"{line}\n" for line in _lines(figures))
+    return generate_latest(_Collector(figures))
 
 
 # Gauges of a device: name, meaning, value.
@@ -222,63 +227,58 @@ _OF_DEVICE: tuple[tuple[str, str, Callable[[DeviceFigures], float]], ...] = (
 )  # fmt: skip
 
 
-def _lines(figures: Figures) -> Iterator[str]:
-    devices, measured = figures.devices, figures.measured
-    rules = [
-        ({"device": one.device.device_id, "status": status}, float(count))
-        for one in devices
-        for status, count in sorted(one.rules.items())
-    ]
-    yield from _told("rules", "gauge", "Rules by device and status", rules)
-    for name, about, value in _OF_DEVICE:
-        by_device = [({"device": one.device.device_id}, float(value(one))) for one in devices]
-        yield from _told(name, "gauge", about, by_device)
-    yield from _told(
-        "due", "gauge", f"Children due for a check, at most {COUNTED}", [({}, float(figures.due))]
-    )
-    overdue = figures.overdue.total_seconds()
-    yield from _told("overdue_seconds", "gauge", "How long the first of them has been due", [({}, overdue)])
-    calls = [
-        ({"device": id, "answer": answer}, float(count))
-        for (id, answer), count in sorted(measured.calls.items())
-    ]
-    yield from _told("device_calls_total", "counter", "Calls to devices by result", calls)
-    failures = [({"status": str(status)}, float(count)) for status, count in figures.failures.items()]
-    yield from _told("failures", "gauge", f"Open failures, at most {COUNTED}", failures)
-    lag = [({"table": table}, behind.total_seconds()) for table, behind in sorted(figures.lag.items())]
-    yield from _told("stream_lag_seconds", "gauge", "How far a table's change feed is behind", lag)
-    times = [({"device": id}, times) for id, times in sorted(measured.call_times.items())]
-    yield from _histogram("device_call_seconds", "Response time of devices", times)
-    enforced = [
-        ({"device": id, "cause": cause}, times) for (id, cause), times in sorted(measured.enforced.items())
-    ]
-    yield from _histogram("enforcement_seconds", "Time from a change to the rule on the device", enforced)
+@dataclass(frozen=True, slots=True)
+class _Collector:
+    """What prometheus_client prints."""
+
+    figures: Figures
+
+    def collect(self) -> Iterator[Metric]:
+        figures, measured = self.figures, self.figures.measured
+        rules = [
+            ((one.device.device_id, status), count)
+            for one in figures.devices
+            for status, count in sorted(one.rules.items())
+        ]
+        yield _gauge("rules", "Rules by device and status", rules, "device", "status")
+        for name, about, value in _OF_DEVICE:
+            by_device = [((one.device.device_id,), value(one)) for one in figures.devices]
+            yield _gauge(name, about, by_device, "device")
+        yield _gauge("due", f"Children due for a check, at most {COUNTED}", [((), figures.due)])
+        overdue = figures.overdue.total_seconds()
+        yield _gauge("overdue_seconds", "How long the first of them has been due", [((), overdue)])
+        calls = CounterMetricFamily(
+            f"{_PREFIX}device_calls", "Calls to devices by result.", labels=["device", "answer"]
+        )
+        for key, count in sorted(measured.calls.items()):
+            calls.add_metric(key, count)
+        yield calls
+        failures = [((status,), count) for status, count in figures.failures.items()]
+        yield _gauge("failures", f"Open failures, at most {COUNTED}", failures, "status")
+        lag = [((table,), behind.total_seconds()) for table, behind in sorted(figures.lag.items())]
+        yield _gauge("stream_lag_seconds", "How far a table's change feed is behind", lag, "table")
+        times = [((id,), times) for id, times in sorted(measured.call_times.items())]
+        yield _histogram("device_call_seconds", "Response time of devices", times, "device")
+        about = "Time from a change to the rule on the device"
+        enforced = sorted(measured.enforced.items(), key=itemgetter(0))
+        yield _histogram("enforcement_seconds", about, enforced, "device", "cause")
 
 
-def _told(name: str, kind: str, about: str, values: Iterable[tuple[dict[str, str], float]]) -> Iterator[str]:
-    yield f"# HELP tablewright_parental_{name} {about}."
-    yield f"# TYPE tablewright_parental_{name} {kind}"
-    for labels, value in values:
-        yield f"tablewright_parental_{name}{_labels(labels)} {value:g}"
+def _gauge(
+    name: str, about: str, values: Iterable[tuple[Sequence[str], float]], *labels: str
+) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"{_PREFIX}{name}", f"{about}.", labels=labels)
+    for texts, value in values:
+        family.add_metric(texts, value)
+    return family
 
 
-def _histogram(name: str, about: str, values: Iterable[tuple[dict[str, str], Times]]) -> Iterator[str]:
-    yield from _told(name, "histogram", about, ())
-    full = f"tablewright_parental_{name}"
-    for labels, times in values:
-        passed = 0
-        for bound, count in zip((*(f"{one:g}" for one in BOUNDS), "+Inf"), times.spread, strict=True):
-            passed += count
-            yield f"{full}_bucket{_labels({**labels, 'le': bound})} {passed}"
-        yield f"{full}_sum{_labels(labels)} {times.sum:g}"
-        yield f"{full}_count{_labels(labels)} {times.count}"
-
-
-def _labels(labels: Mapping[str, str]) -> str:
-    if not labels:
-        return ""
-    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items()) + "}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def _histogram(
+    name: str, about: str, values: Iterable[tuple[Sequence[str], Times]], *labels: str
+) -> HistogramMetricFamily:
+    family = HistogramMetricFamily(f"{_PREFIX}{name}", f"{about}.", labels=labels)
+    bounds = (*(f"{one:g}" for one in BOUNDS), "+Inf")
+    for texts, times in values:
+        counts = accumulate(times.spread)
+        family.add_metric(texts, list(zip(bounds, counts, strict=True)), times.sum)
+    return family

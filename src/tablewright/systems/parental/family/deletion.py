@@ -12,6 +12,7 @@ from typing import Any
 
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict
+from tablewright.english import full_date
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.family.families import Families
@@ -99,7 +100,7 @@ class FamilyDeletion:
         write = d.families.change(before, before.model_copy(update={"closes_at": closes_at}))
         assert write.item is not None
         task = self._repository.task("family", family_id, actor, begins_at=closes_at)
-        words = "now" if at_once else f"on {closes_at.day} {closes_at:%B %Y at %H:%M} UTC"
+        words = "now" if at_once else f"on {full_date(closes_at)} at {closes_at:%H:%M} UTC"
         self._write(
             write,
             d.tasks.add(task),

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
+from tablewright.english import WEEKDAYS
 from tablewright.kit.cache import MemoryCache
 from tablewright.kit.tables import Actor, digest
 from tablewright.systems.parental import design as d
@@ -134,7 +135,7 @@ class Notices:
         values = {
             "child": child.child_name,
             "count": str(total),
-            "day": f"{day:%A}",
+            "day": WEEKDAYS[day.weekday()],
             "apps": ", ".join(f"{app_words(app)} ({count})" for app, count in apps),
         }
         once = f"often:{digest(key)}:{day.isoformat()}"

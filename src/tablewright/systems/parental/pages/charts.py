@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
 
+from tablewright.english import WEEKDAYS, number, plural
 from tablewright.pages.charts import element, rounded_up, text
-from tablewright.pages.words import number, plural
 from tablewright.systems.parental.model import EVERYTHING, Window
-from tablewright.systems.parental.pages.words import DAY_NAMES, SHORT_DAYS, app_words, clock
+from tablewright.systems.parental.pages.words import SHORT_DAYS, app_words, clock
 from tablewright.systems.parental.policy.effective import Span
 from tablewright.systems.parental.policy.windows import DAY_MINUTES, DAYS
 
@@ -209,7 +209,7 @@ def heat_rows(heat: Sequence[Sequence[int]]) -> list[tuple[str, list[Cell]]]:
         (
             SHORT_DAYS[day],
             [
-                Cell(count, _level(count, most), f"{DAY_NAMES[day]} {hour:02}:00: {plural(count, 'attempt')}")
+                Cell(count, _level(count, most), f"{WEEKDAYS[day]} {hour:02}:00: {plural(count, 'attempt')}")
                 for hour, count in enumerate(row)
             ],
         )

@@ -6,11 +6,11 @@ Elsewhere: the sums (systems/parental/blocked/dashboard.py).
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.pages.words import plural
+from tablewright.english import day_and_month, plural
 from tablewright.systems.parental.blocked.dashboard import Dashboard, Period
 from tablewright.systems.parental.pages.charts import Column, columns, heat_rows, meter
 from tablewright.systems.parental.pages.page import ParentalPages
-from tablewright.systems.parental.pages.words import SHORT_DAYS, change_of_weeks, date_words
+from tablewright.systems.parental.pages.words import SHORT_DAYS, change_of_weeks
 
 PERIODS = (("1", "Today"), ("7", "7 days"), ("30", "30 days"))
 _TAB = "/dashboard"
@@ -54,7 +54,7 @@ def _over_time(period: Period) -> str:
         Column(
             SHORT_DAYS[day.date.weekday()] if period.days <= 7 else f"{day.date.day}.{day.date.month}.",
             day.blocked,
-            f"{SHORT_DAYS[day.date.weekday()]} {date_words(day.date)}: {plural(day.blocked, 'attempt')}",
+            f"{SHORT_DAYS[day.date.weekday()]} {day_and_month(day.date)}: {plural(day.blocked, 'attempt')}",
         )
         for day in period.by_day
     ]

@@ -13,10 +13,11 @@ from fastapi import APIRouter, Request, Response
 from pydantic import JsonValue
 
 from tablewright.edge.errors import CallerError
+from tablewright.english import exact
 from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form, FormWrong
 from tablewright.pages.lists import Listing
-from tablewright.pages.words import exact, label
+from tablewright.pages.words import label
 from tablewright.systems.parental.model import AuditEntry, Child, Family, Window
 from tablewright.systems.parental.pages.page import Asked, ParentalPages, listing_of
 from tablewright.systems.parental.pages.words import (

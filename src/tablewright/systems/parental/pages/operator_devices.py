@@ -11,9 +11,9 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from tablewright.edge.errors import CallerError, Conflict, NotFound
+from tablewright.english import plural
 from tablewright.pages.forms import Form, FormWrong, form_of, read
 from tablewright.pages.layout import Crumb
-from tablewright.pages.words import plural
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.api.bodies.operators import DeviceChange, NewDevice
 from tablewright.systems.parental.enforcement import monitoring

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.pages.words import plural
+from tablewright.english import full_date, plural
 from tablewright.systems.parental import field_rules, jobs
 from tablewright.systems.parental.blocked import ingest
 from tablewright.systems.parental.blocked.ingest import Counted
@@ -49,7 +49,7 @@ def _quarantine(pages: OperatorPages, router: APIRouter) -> None:
             most=MOST_EVENTS,
             shown=lambda kept: [shown(event) for event in kept.events[:MOST_EVENTS]],
             reasons=lambda kept: list(dict.fromkeys(why(event) for event in kept.events)),
-            day=lambda at: f"{at.day} {at:%B %Y}",
+            day=full_date,
             counted=lambda kept: sum(int(event.get("count", "1")) for event in kept.events),
         )
 

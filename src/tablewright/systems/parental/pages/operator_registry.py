@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import BadRequest, CallerError, NotFound
+from tablewright.english import plural
 from tablewright.pages.forms import Form
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing, here
-from tablewright.pages.words import plural
 from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.model import App, BlockedApp, IpRange

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from tablewright.english import WEEKDAYS, day_and_month, full_date, in_zone, join_words
 from tablewright.systems.parental.enforcement.address_reuse import is_alert
 from tablewright.systems.parental.enforcement.plan import NOT_NOW, AppStatus
 from tablewright.systems.parental.firewall.removal import GIVEN_UP
@@ -16,8 +17,7 @@ from tablewright.systems.parental.policy.destinations import site_of
 from tablewright.systems.parental.policy.effective import Effective
 from tablewright.systems.parental.policy.windows import DAYS
 
-DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-SHORT_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+SHORT_DAYS = tuple(name[:3] for name in WEEKDAYS)
 # The word for a state, and its colour.
 NOT_ON_THE_NETWORK = "Phone not on the network"
 STATES = {
@@ -58,7 +58,7 @@ def listed(names: Iterable[str], most: int = 6) -> str:
     found = [app_words(name) for name in names]
     if len(found) > most:
         return f"{', '.join(found[:most])} and {len(found) - most} more"
-    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+    return join_words(found)
 
 
 # --- moments ---
@@ -66,12 +66,12 @@ def listed(names: Iterable[str], most: int = 6) -> str:
 
 def clock(at: datetime, zone: str | ZoneInfo) -> str:
     """`22:00`."""
-    return f"{_local(at, zone):%H:%M}"
+    return f"{in_zone(at, zone):%H:%M}"
 
 
 def moment(at: datetime, zone: str | ZoneInfo, now: datetime) -> str:
     """`today at 22:00`, `tomorrow at 06:00`, `on Friday at 15:00`, `on 3 December at 08:00`."""
-    local, today = _local(at, zone), _local(now, zone).date()
+    local, today = in_zone(at, zone), in_zone(now, zone).date()
     return f"{day_words(local.date(), today)} at {local:%H:%M}"
 
 
@@ -93,33 +93,24 @@ def day_words(day: date, today: date) -> str:
     if apart in near:
         return near[apart]
     if 1 < apart < 7:
-        return f"on {DAY_NAMES[day.weekday()]}"
-    return f"on {date_words(day)}" if day.year == today.year else f"on {date_words(day)} {day.year}"
-
-
-def date_words(day: date) -> str:
-    """`3 December`."""
-    return f"{day.day} {day:%B}"
+        return f"on {WEEKDAYS[day.weekday()]}"
+    return f"on {day_and_month(day) if day.year == today.year else full_date(day)}"
 
 
 def date_at(at: datetime, zone: str | ZoneInfo) -> str:
     """The day of a moment in a zone: `3 December`."""
-    return date_words(_local(at, zone).date())
+    return day_and_month(in_zone(at, zone))
 
 
 def zone_words(zone: str, at: datetime) -> str:
     """`America/New_York (EST)`; a zone without an abbreviation has its offset."""
-    short = _local(at, zone).tzname() or ""
+    short = in_zone(at, zone).tzname() or ""
     return f"{zone} ({short})" if short[:1].isalpha() else f"{zone} (UTC{short})"
 
 
 def typed_moment(at: datetime, zone: str | ZoneInfo) -> str:
     """A moment as the value of a datetime-local field."""
-    return f"{_local(at, zone):%Y-%m-%dT%H:%M}"
-
-
-def _local(at: datetime, zone: str | ZoneInfo) -> datetime:
-    return at.astimezone(ZoneInfo(zone) if isinstance(zone, str) else zone)
+    return f"{in_zone(at, zone):%Y-%m-%dT%H:%M}"
 
 
 # --- windows and policies ---
@@ -131,12 +122,12 @@ def days_words(days: Sequence[str]) -> str:
     if len(places) == 7:
         return "every day"
     if len(places) > 2 and places == list(range(places[0], places[-1] + 1)):
-        return f"{DAY_NAMES[places[0]]} to {DAY_NAMES[places[-1]]}"
+        return f"{WEEKDAYS[places[0]]} to {WEEKDAYS[places[-1]]}"
     # Across the end of the week: parents call Sunday to Thursday school nights.
     away = [place for place in range(7) if place not in places]
     if len(places) > 2 and away and away == list(range(away[0], away[-1] + 1)):
-        return f"{DAY_NAMES[(away[-1] + 1) % 7]} to {DAY_NAMES[away[0] - 1]}"
-    return listed([DAY_NAMES[place] for place in places], 7)
+        return f"{WEEKDAYS[(away[-1] + 1) % 7]} to {WEEKDAYS[away[0] - 1]}"
+    return listed([WEEKDAYS[place] for place in places], 7)
 
 
 def window_words(window: Window) -> str:

@@ -147,7 +147,7 @@ class Catalogue:
         return write.item
 
     def _check_campaigns(self, after: Product, *, is_back: bool, before: Product) -> None:
-        """A new or scheduled price must leave at least R0.01 to pay in every campaign that is not over (CP-D23)."""
+        """A new or scheduled price must leave at least R 0.01 to pay in every campaign that is not over (CP-D23)."""
         pairs = (("price", after.price, before.price), ("nextPrice", after.next_price, before.next_price))
         prices = [(field, new) for field, new, old in pairs if new is not None and (is_back or new != old)]
         if not prices:
@@ -158,7 +158,7 @@ class Catalogue:
                 continue
             for field, price in prices:
                 if rules.discounted(price, campaign.discount_percentage) < rules.CENT:
-                    words = f"{field} is too low: the campaign {campaign.code} would leave less than R0.01 to pay."
+                    words = f"{field} is too low: the campaign {campaign.code} would leave less than R 0.01 to pay."
                     raise Refused("DISCOUNT_RANGE", words, field)
 
     def _price_warnings(self, before: Product, after: Product) -> list[str]:

@@ -7,6 +7,7 @@ Elsewhere: the texts (pages/mail/).
 from decimal import Decimal
 from typing import TypeAlias
 
+from tablewright.english import moment
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.model import Order, OrderStatus
 
@@ -18,7 +19,7 @@ def order_placed(order: Order, link: str, *, pays_now: bool) -> Mail:
     values = {"number": order.order_number, "summary": rules.summary(order), "link": link}
     if pays_now:
         return "order", values
-    return "order to pay", {**values, "until": rules.local_minute(rules.pay_until(order))}
+    return "order to pay", {**values, "until": moment(rules.pay_until(order), rules.ZONE)}
 
 
 def order_on_hold(order: Order, why: str) -> Mail:

@@ -193,7 +193,7 @@ def items_of(
 
 
 def _line_total(price: Decimal, quantity: int, campaign: Campaign | None) -> Decimal:
-    """Rounded once, for the whole line: 100 x half of R99.99 is R4 999.50, not 100 x R50.00."""
+    """Rounded once, for the whole line: 100 x half of R 99.99 is R 4 999.50, not 100 x R 50.00."""
     share = 100 - campaign.discount_percentage if campaign is not None else Decimal(100)
     return rules.cents(price * quantity * share / 100)
 

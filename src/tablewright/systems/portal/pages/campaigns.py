@@ -120,7 +120,7 @@ def _prices(pages: PortalPages, product: Product, percent: Decimal) -> tuple[Dec
     if not percent.is_finite() or not 0 <= percent < 100:
         raise Refused("DISCOUNT_RANGE", "The discount must be at least 0 and less than 100 %.")
     if rules.discounted(price, percent) < rules.CENT:
-        raise Refused("DISCOUNT_RANGE", "The discount is too high: it leaves less than R0.01 to pay.")
+        raise Refused("DISCOUNT_RANGE", "The discount is too high: it leaves less than R 0.01 to pay.")
     return price, rules.discounted(price, percent)
 
 

@@ -9,8 +9,8 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
+from tablewright.english import MONTHS, money
 from tablewright.pages.charts import element, svg, text
-from tablewright.pages.words import money
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.catalogue.catalogue import Offer
 from tablewright.systems.portal.model import PriceChange
@@ -89,7 +89,7 @@ def campaign_calendar(offers: Sequence[Offer], today: date, months: int = 7) -> 
     for number in range(months):
         start = _months_on(first, number)
         parts.append(element("path", kind="chart-grid", d=f"M{x(start):.1f} {head - 26}V{height}"))
-        name = f"{start:%b}" if start.month != 1 else f"{start:%b %Y}"
+        name = MONTHS[start.month - 1][:3] + (f" {start.year}" if start.month == 1 else "")
         parts.append(text("chart-value", x(start) + 5, head - 12, name))
     for place, offer in enumerate(sorted(shown, key=lambda each: each.campaign.from_date)):
         parts.append(_bar(offer, head + place * row, gutter, x))
@@ -119,7 +119,7 @@ def _today(x: float, top: float, bottom: float) -> Markup:
 
 def _day(at: datetime) -> str:
     local = at.astimezone(rules.ZONE)
-    return f"{local.day} {local:%b %Y}"
+    return f"{local.day} {MONTHS[local.month - 1][:3]} {local.year}"
 
 
 def _months_on(day: date, months: int) -> date:

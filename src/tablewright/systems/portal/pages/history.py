@@ -9,6 +9,7 @@ from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from tablewright.english import month_and_year
 from tablewright.kit.delivery import State
 from tablewright.pages.layout import Crumb
 from tablewright.systems.portal.access import admin, staff
@@ -82,7 +83,7 @@ def records_router(pages: PortalPages) -> APIRouter:
             kinds=[(each, KIND_WORDS[each]) for each in KINDS],
             kind=of,
             month=f"{chosen:%Y-%m}",
-            month_words=f"{chosen:%B %Y}",
+            month_words=month_and_year(chosen),
             before=_month_from(chosen, -1),
             after=_month_from(chosen, 1) if (chosen.year, chosen.month) < (now.year, now.month) else None,
             subject=SUBJECTS[of],

@@ -12,10 +12,10 @@ from fastapi import APIRouter, Depends, Request, Response
 from tablewright.edge import Principal
 from tablewright.edge.errors import CallerError
 from tablewright.edge.routes import gather
+from tablewright.english import money
 from tablewright.pages.forms import Asked, FormWrong, posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing
-from tablewright.pages.words import money
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.access import Admin, Canceller, OwnOrder, SignedIn, is_staff, staff
 from tablewright.systems.portal.model import Order, OrderStatus

@@ -7,7 +7,7 @@ African, and every time is shown with its zone.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -16,10 +16,11 @@ from pydantic import JsonValue
 
 from tablewright.design import Query
 from tablewright.edge import Principal
+from tablewright.english import full_date, moment, money, number
 from tablewright.kit.tables import Actor
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
-from tablewright.pages.words import label, money, number
+from tablewright.pages.words import label
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.access import PORTAL, actor_of, is_staff
 from tablewright.systems.portal.model import AuditEntry
@@ -122,9 +123,9 @@ class PortalPages(SystemPages):
             "base": HOME,
             "may": may_of(self.who(request)),
             "zone": ZONE,
-            "day": day_words,
-            "day_of": lambda at: day_words(rules.local_day(at)),
-            "moment": moment_words,
+            "day": full_date,
+            "day_of": lambda at: full_date(rules.local_day(at)),
+            "moment": lambda at: moment(at, rules.ZONE),
             "rand": rand,
             "percent": percent_words,
             "times": times_words,
@@ -163,17 +164,6 @@ def percent_words(share: Decimal) -> str:
     return f"{share.normalize():f}\u00a0%"
 
 
-def day_words(day: date) -> str:
-    """`1 June 2026`."""
-    return f"{day.day} {day:%B %Y}"
-
-
-def moment_words(at: datetime) -> str:
-    """`16 November 2026, 09:30 SAST`."""
-    local = at.astimezone(rules.ZONE)
-    return f"{day_words(local.date())}, {local:%H:%M} {local.tzname()}"
-
-
 def by_words(author: str) -> str:
     """`by thandi@bbws.example`, or `automatically` for the portal itself."""
     return "automatically" if author.startswith("system:") else f"by {author}"
@@ -206,7 +196,7 @@ def _readable(name: str, value: JsonValue) -> str | None:
     if name in _SHARES:
         return percent_words(Decimal(text))
     if _MOMENT.fullmatch(text):
-        return moment_words(datetime.fromisoformat(text))
+        return moment(datetime.fromisoformat(text), rules.ZONE)
     return text if len(text) <= _MOST_LETTERS else text[:_MOST_LETTERS] + "…"
 
 

@@ -11,9 +11,9 @@ from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.errors import CallerError
 from tablewright.edge.identity.guards import login_required
 from tablewright.edge.routes import gather
+from tablewright.english import money
 from tablewright.pages.forms import Form, FormWrong, Posted
 from tablewright.pages.layout import Crumb
-from tablewright.pages.words import money
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.access import Admin, Caller, admin, order_for
 from tablewright.systems.portal.api import bodies

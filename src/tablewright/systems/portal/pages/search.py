@@ -9,9 +9,9 @@ from contextlib import suppress
 
 from tablewright.edge import Principal
 from tablewright.edge.errors import CallerError
+from tablewright.english import money
 from tablewright.kit.tables import Actor
 from tablewright.pages.area import Hit
-from tablewright.pages.words import money
 from tablewright.systems.portal.access import actor_of, is_staff
 from tablewright.systems.portal.pages.page import CAMPAIGN_WORDS, HOME, ORDER_WORDS
 from tablewright.systems.portal.pages.products import state_of

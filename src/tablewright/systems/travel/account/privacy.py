@@ -17,6 +17,7 @@ from typing import Any
 
 from tablewright.design import Write, absent
 from tablewright.edge.errors import BadRequest, Conflict
+from tablewright.english import moment
 from tablewright.kit.erased import ErasedList
 from tablewright.kit.keyring import KeyRing
 from tablewright.kit.subjects import Subject
@@ -107,7 +108,7 @@ class Privacy:
         )
         writes: list[Write[Any]] = [d.profiles.change(before, after), d.erasures.create(erasure)]
         if before.email is not None:
-            values = {"when": f"{erasure.due_at:%d %B %Y, %H:%M}"}
+            values = {"when": moment(erasure.due_at)}
             writes.append(self._outbox.mail(user_id, before.email, "erasure", values))
         done = self._repository.audit(user_id, "erasure asked for", actor, role)
         self._repository.write("USER", *writes, done)

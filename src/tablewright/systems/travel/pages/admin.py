@@ -11,6 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge.errors import CallerError
+from tablewright.english import plural
 from tablewright.pages.area import Nav
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
@@ -75,8 +76,12 @@ def _add_geography(router: APIRouter, pages: TravelPages) -> None:
     @router.post("/geography")
     def publish(request: Request) -> Response:
         written = places.publish()
-        words = f"Published: {written:,} items written." if written else "This version is already published."
-        return pages.console.go(f"{HOME}/geography", words.replace(",", "\u202f"))
+        words = (
+            f"Published: {plural(written, 'item')} written."
+            if written
+            else "This version is already published."
+        )
+        return pages.console.go(f"{HOME}/geography", words)
 
 
 def _add_accounts(router: APIRouter, pages: TravelPages) -> None:

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import JsonValue
 
 from tablewright.edge.errors import BadRequest, CallerError
+from tablewright.english import full_date
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.travel.account.privacy import BACKUPS
@@ -240,9 +241,7 @@ def _add_account(router: APIRouter, pages: TravelPages) -> None:
     def erase(request: Request) -> Response:
         profile = pages.traveller(request)
         erasure = privacy.ask(profile.user_id, profile.user_id)
-        words = (
-            f"Your account will be erased on {erasure.due_at:%d %B %Y}. Until then you can change your mind."
-        )
+        words = f"Your account will be erased on {full_date(erasure.due_at)}. Until then you can change your mind."
         return pages.console.go(PATH, words, "note")
 
     @router.post("/settings/keep")

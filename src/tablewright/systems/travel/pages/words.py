@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from zoneinfo import ZoneInfo
 
 from pydantic import JsonValue
 
+from tablewright.english import full_date, month_and_year
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import Operation, RegionType, Strategy, Trip, Visit
 from tablewright.systems.travel.sync.operations import place_of
@@ -57,20 +57,14 @@ def day_words(text: str | None) -> str:
     if len(text) == 4:
         return text
     if len(text) == _MONTHS:
-        return f"{date.fromisoformat(text + '-01'):%B %Y}"
-    day = date.fromisoformat(text)
-    return f"{day.day} {day:%B %Y}"
+        return month_and_year(date.fromisoformat(f"{text}-01"))
+    return full_date(date.fromisoformat(text))
 
 
 def trip_words(trip: Trip) -> str:
     """`May 2024 to June 2024: by train`."""
     until = f" to {day_words(trip.end)}" if trip.end and trip.end != trip.start else ""
     return f"{day_words(trip.start)}{until}{': ' + trip.notes if trip.notes else ''}"
-
-
-def marked_words(at: datetime, zone: str) -> str:
-    local = at.astimezone(ZoneInfo(zone))
-    return f"{local.day} {local:%B %Y, %H:%M} {local.tzname()}"
 
 
 def field_words(name: str) -> str:
