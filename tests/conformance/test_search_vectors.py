@@ -528,6 +528,11 @@ def test_the_attribute_of_a_partition_has_its_type_and_is_not_empty(refused: Ref
             "Search vector contains invalid values. All values in the search vector must be a 32-bit floating-point "
             "number attribute",
         ),
+        (
+            {"SearchVector": [{"N": "0"}, {"N": "0"}, {"N": "1E+400"}]},
+            "Search vector contains invalid values. All values in the search vector must be a 32-bit floating-point "
+            "number attribute",
+        ),
         ({"IndexName": "nowhere"}, "The table does not have the specified index: nowhere"),
         (
             {
@@ -538,7 +543,7 @@ def test_the_attribute_of_a_partition_has_its_type_and_is_not_empty(refused: Ref
             "Invalid attribute: tenant",
         ),
     ],
-    ids=["TopK", "size", "list", "range", "index", "attribute"],
+    ids=["TopK", "size", "list", "range", "range of 64 bits", "index", "attribute"],
 )
 def test_a_search_that_breaks_a_rule_is_refused(
     refused: Refused, table: str, asked: Json, message: str
@@ -682,6 +687,11 @@ def test_changes_of_a_live_table_that_break_a_rule_are_refused(refused: Refused,
     assert refused("UpdateTable", updated(table, far, {"Create": index("wide")})) == (
         "LimitExceededException",
         f"{LIMIT}Only 1 online index can be created or deleted simultaneously per table",
+    )
+    assert refused("UpdateTable", updated(table)) == (
+        "ValidationException",
+        "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates "
+        "or SSESpecification or ReplicaUpdates is required",
     )
     code, _ = refused("UpdateTable", updated(table, {"Delete": {"IndexName": "nowhere"}}))
     assert code == "ResourceNotFoundException"

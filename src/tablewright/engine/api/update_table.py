@@ -69,6 +69,8 @@ _SHARED = {
     "OnDemandThroughput",
     "VectorIndexUpdates",
 }
+# Lists of changes: an empty one changes nothing.
+_LISTS = {"GlobalSecondaryIndexUpdates", "VectorIndexUpdates"}
 # Changes that must be the only one in their request.
 _ALONE = {
     "ReplicaUpdates": "Replica modification",
@@ -92,7 +94,7 @@ _ALONE = {
 )
 def update_table(txn: WriteTransaction, request: Request) -> Answer:
     given = {member for member in CHANGES if request.get(member) is not None}
-    if not given or (given == {"GlobalSecondaryIndexUpdates"} and not request["GlobalSecondaryIndexUpdates"]):
+    if given <= _LISTS and not any(request[member] for member in given):
         raise invalid(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates "
             "or SSESpecification or ReplicaUpdates is required"
