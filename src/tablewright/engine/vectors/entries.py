@@ -137,6 +137,16 @@ def written_bytes(table: Table, old: Item | None, new: Item | None) -> dict[str,
     return used
 
 
+def put_bytes(table: Table, old: Item | None, new: Item) -> dict[str, int]:
+    """The sizes of the new entries of a write, by index; indexes in which nothing changes are not in it."""
+    changed = written_bytes(table, old, new)
+    return {
+        index.name: entry_size(table, index, new)
+        for index in table.vectors
+        if index.name in changed and place_of(table, index, new, b"") is not None
+    }
+
+
 def _written(table: Table, index: VectorIndex, old: Item | None, new: Item | None) -> float:
     if old is not None and place_of(table, index, old, b"") is None:
         old = None
