@@ -728,3 +728,34 @@ def test_the_attributes_of_a_new_index_are_defined_in_its_request(
     )
     asked = updated(table, {"Create": index("far", Dimensions=4)})
     assert refused("UpdateTable", asked)[1].endswith("must use the same dimensions.")
+
+
+def test_an_attribute_is_a_vector_or_a_key_and_keeps_its_type(refused: Refused, new_table: NewTable) -> None:
+    near = index(SearchSchema=search_schema("tenant"))
+    table = new_table(AttributeDefinitions=attributes("tenant"), VectorIndexes=[near])
+
+    def by(name: str, kind: str) -> Json:
+        key = [{"AttributeName": name, "KeyType": "HASH"}]
+        created = {"IndexName": "by-it", "KeySchema": key, "Projection": {"ProjectionType": "ALL"}}
+        definitions = [*attributes(), attribute(name, kind)]
+        return {
+            "TableName": table,
+            "AttributeDefinitions": definitions,
+            "GlobalSecondaryIndexUpdates": [{"Create": created}],
+        }
+
+    conflict = (
+        "ValidationException",
+        f"{INVALID}Conflicting attribute definition for 'embedding'. An attribute cannot be defined in "
+        "AttributeDefinitions when used as a VectorAttribute.",
+    )
+    assert refused("UpdateTable", by("embedding", "S")) == conflict
+    filtered = index(
+        "far", VectorAttribute={"AttributeName": "other"}, SearchSchema=search_schema(None, "embedding")
+    )
+    asked = updated(table, {"Create": filtered}, AttributeDefinitions=attributes("embedding"))
+    assert refused("UpdateTable", asked) == conflict
+    assert refused("UpdateTable", by("tenant", "N")) == (
+        "ValidationException",
+        f"{INVALID}Attempting to change the type of key attribute tenant",
+    )

@@ -320,6 +320,7 @@ def _with_new_index(txn: WriteTransaction, table: Table, asked: Request, request
         raise invalid("Attempting to create an index which already exists")
     # AttributeDefinitions are a delta: existing types need not be repeated, but must not be changed.
     given = definitions.attribute_types(request.get("AttributeDefinitions"))
+    vector_indexes.refuse_defined([index.attribute for index in table.vectors], given)
     _refuse_redefined(table, asked["KeySchema"], given)
     types = {**table.types, **given}
     # The keys of the table and of its global indexes are known; those of a local index have to be defined again.
@@ -341,7 +342,9 @@ def _refuse_redefined(table: Table, elements: Sequence[Request], given: Mapping[
         known = table.types.get(name, kind)
         if known != kind:
             schemas = (table.schema, *(index.schema for index in table.indexes))
-            old = next(schema for schema in schemas if name in schema.names)
+            old = next((schema for schema in schemas if name in schema.names), None)
+            if old is None:  # only a vector index has it
+                raise vector_indexes.changed_type(name)
             new = {one["AttributeName"]: one["KeyType"] for one in elements}
             raise invalid_parameter(
                 "Attributes cannot be redefined. Please check that your attribute has the same type as previously "
