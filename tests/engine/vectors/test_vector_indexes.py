@@ -251,6 +251,8 @@ def test_a_restore_takes_no_index_that_its_source_has_not(pets: Engine) -> None:
     provisioned = {"BillingModeOverride": "PROVISIONED", "ProvisionedThroughputOverride": units}
     with pytest.raises(ServiceError, match="Vector indexes are only supported for PAY_PER_REQUEST"):
         restore(pets, arn, "copies", **provisioned)
+    with pytest.raises(ServiceError, match="VectorIndex count exceeds the per-table limit of 5"):
+        restore(pets, arn, "copies", VectorIndexOverride=[vector_index(f"near{n}") for n in range(6)])
     restore(pets, arn, "copies", VectorIndexOverride=[], **provisioned)
     pets.settle()
     assert described(pets, "copies") == {}

@@ -71,10 +71,14 @@ def vector_indexes(
         raise invalid_parameter("List of VectorIndexes is empty")
     refuse_provisioned(mode)
     made = [vector_index(one, number, types) for number, one in enumerate(asked, first_number)]
-    if len(made) > VECTOR_INDEXES:
-        raise invalid_parameter(f"VectorIndex count exceeds the per-table limit of {VECTOR_INDEXES}")
+    refuse_many(made)
     refuse_different_dimensions(made)
     return made
+
+
+def refuse_many(indexes: Sequence[VectorIndex]) -> None:
+    if len(indexes) > VECTOR_INDEXES:
+        raise invalid_parameter(f"VectorIndex count exceeds the per-table limit of {VECTOR_INDEXES}")
 
 
 def refuse_provisioned(mode: str) -> None:
