@@ -109,6 +109,26 @@ def test_indexes_are_written_and_counted(
     ]
 
 
+def test_the_bytes_of_vector_indexes_are_counted_apart(
+    answered: Answered, new_table: NewTable, buckets: Path, bucket: str
+) -> None:
+    near = {
+        "IndexName": "near",
+        "VectorAttribute": {"AttributeName": "v"},
+        "Projection": {"ProjectionType": "KEYS_ONLY"},
+        "Dimensions": 2,
+        "DistanceFunction": "COSINE",
+    }
+    table = new_table(VectorIndexes=[near])
+    made = item("a", v={"L": [{"N": "1"}, {"N": "0"}]}, far={"S": "x" * 100})
+    put_object(buckets, bucket, "in/1", json_lines(made, item("b")))
+    (usage,) = run(answered, request(table, bucket))["BulkOperationUsage"]
+    # Four bytes for each dimension, the attribute's name and what is projected.
+    assert usage["VectorIndexes"] == {"near": {"BulkPutVectorBytes": 2 * 4 + len("v") + len("pka")}}
+    assert usage["BulkPutBytes"] == usage["Table"]["BulkPutBytes"]
+    assert "GlobalSecondaryIndexes" not in usage
+
+
 @pytest.mark.parametrize(("kind", "compress"), [("GZIP", gzip.compress), ("ZSTD", zstandard)])
 def test_objects_may_be_compressed(
     answered: Answered, new_table: NewTable, buckets: Path, bucket: str, kind: str, compress: Any

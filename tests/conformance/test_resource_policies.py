@@ -168,6 +168,9 @@ def test_an_expected_revision_must_be_the_current_one(send: Send, refused: Refus
         ({"Principal": "*"}, UNBOUNDED),
         ({"Principal": {"AWS": "*"}}, UNBOUNDED),
         ({"Action": "s3:GetObject"}, DOCUMENT + 'The following action names are invalid: "s3:GetObject"'),
+        ({"Sid": ["a"]}, DOCUMENT + "Syntax error at position (1,1)"),
+        ({"Resource": {"a": "b"}}, DOCUMENT + "Syntax error at position (1,1)"),
+        ({"Principal": {"AWS": [["a"]]}}, DOCUMENT + "Syntax error at position (1,1)"),
         (" " * 21504, INVALID + "Maximum policy size of 20480 bytes exceeded"),
     ],
     ids=[
@@ -178,6 +181,9 @@ def test_an_expected_revision_must_be_the_current_one(send: Send, refused: Refus
         "all",
         "all of AWS",
         "another service",
+        "a list of names",
+        "a map of resources",
+        "a list of principals",
         "too long",
     ],
 )

@@ -266,6 +266,11 @@ def test_on_demand_ceilings_may_be_changed(
             "and cannot be created during the restore operation",
         ),
         (
+            {"GlobalSecondaryIndexOverride": [index(f"gsi{n}", ("gpk",), "KEYS_ONLY") for n in range(21)]},
+            "One or more parameter values were invalid: "
+            "GlobalSecondaryIndex count exceeds the per-table limit of 20",
+        ),
+        (
             {"GlobalSecondaryIndexOverride": [index("gsik", ("gpk",), "ALL")]},
             "Index gsik does not match a secondary index that existed in the source table "
             "and cannot be created during the restore operation",

@@ -528,6 +528,11 @@ def test_the_attribute_of_a_partition_has_its_type_and_is_not_empty(refused: Ref
             "Search vector contains invalid values. All values in the search vector must be a 32-bit floating-point "
             "number attribute",
         ),
+        (
+            {"SearchVector": [{"N": "0"}, {"N": "0"}, {"N": "1E+400"}]},
+            "Search vector contains invalid values. All values in the search vector must be a 32-bit floating-point "
+            "number attribute",
+        ),
         ({"IndexName": "nowhere"}, "The table does not have the specified index: nowhere"),
         (
             {
@@ -538,7 +543,7 @@ def test_the_attribute_of_a_partition_has_its_type_and_is_not_empty(refused: Ref
             "Invalid attribute: tenant",
         ),
     ],
-    ids=["TopK", "size", "list", "range", "index", "attribute"],
+    ids=["TopK", "size", "list", "range", "range of 64 bits", "index", "attribute"],
 )
 def test_a_search_that_breaks_a_rule_is_refused(
     refused: Refused, table: str, asked: Json, message: str
@@ -683,6 +688,11 @@ def test_changes_of_a_live_table_that_break_a_rule_are_refused(refused: Refused,
         "LimitExceededException",
         f"{LIMIT}Only 1 online index can be created or deleted simultaneously per table",
     )
+    assert refused("UpdateTable", updated(table)) == (
+        "ValidationException",
+        "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates "
+        "or SSESpecification or ReplicaUpdates is required",
+    )
     code, _ = refused("UpdateTable", updated(table, {"Delete": {"IndexName": "nowhere"}}))
     assert code == "ResourceNotFoundException"
     assert (
@@ -718,3 +728,34 @@ def test_the_attributes_of_a_new_index_are_defined_in_its_request(
     )
     asked = updated(table, {"Create": index("far", Dimensions=4)})
     assert refused("UpdateTable", asked)[1].endswith("must use the same dimensions.")
+
+
+def test_an_attribute_is_a_vector_or_a_key_and_keeps_its_type(refused: Refused, new_table: NewTable) -> None:
+    near = index(SearchSchema=search_schema("tenant"))
+    table = new_table(AttributeDefinitions=attributes("tenant"), VectorIndexes=[near])
+
+    def by(name: str, kind: str) -> Json:
+        key = [{"AttributeName": name, "KeyType": "HASH"}]
+        created = {"IndexName": "by-it", "KeySchema": key, "Projection": {"ProjectionType": "ALL"}}
+        definitions = [*attributes(), attribute(name, kind)]
+        return {
+            "TableName": table,
+            "AttributeDefinitions": definitions,
+            "GlobalSecondaryIndexUpdates": [{"Create": created}],
+        }
+
+    conflict = (
+        "ValidationException",
+        f"{INVALID}Conflicting attribute definition for 'embedding'. An attribute cannot be defined in "
+        "AttributeDefinitions when used as a VectorAttribute.",
+    )
+    assert refused("UpdateTable", by("embedding", "S")) == conflict
+    filtered = index(
+        "far", VectorAttribute={"AttributeName": "other"}, SearchSchema=search_schema(None, "embedding")
+    )
+    asked = updated(table, {"Create": filtered}, AttributeDefinitions=attributes("embedding"))
+    assert refused("UpdateTable", asked) == conflict
+    assert refused("UpdateTable", by("tenant", "N")) == (
+        "ValidationException",
+        f"{INVALID}Attempting to change the type of key attribute tenant",
+    )

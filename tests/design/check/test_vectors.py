@@ -1,12 +1,13 @@
-"""Rules about vector indexes and searches: K025, K026, P015, P016."""
+"""Rules about vector indexes and searches: K023, K025, K026, P015, P016."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
 from tests.design.notes import Note, note_key
 
-from tablewright.design import Design, DesignRefused
+from tablewright.design import Design, DesignRefused, Expires, SoftDelete
 
 
 class Required(BaseModel):
@@ -105,3 +106,19 @@ def test_a_search_returns_only_what_its_index_carries() -> None:
         def lacking() -> None: ...
 
     assert found(declare) == [("P016", "the index near does not carry tenant, id, kind, year, until of Note")]
+
+
+class Draft(Note):
+    live: bool = True
+
+
+@pytest.mark.parametrize("hiding", [{"expires": Expires("until")}, {"soft_delete": SoftDelete("live")}])
+def test_an_index_carries_what_hides_an_item(hiding: dict[str, Any]) -> None:
+    def declare(design: Design) -> None:
+        made = design.table("notes", pk="PK", sk="SK", ttl="ttl")
+        made.vectors("near", of="embedding", dimensions=3, project="KEYS_ONLY")
+        made.entity(Draft, note_key, tag="note", pk="T#{tenant}", sk="N#{id}", **hiding)
+
+    assert found(declare) == [
+        ("K023", "items can expire or be deleted, and an index of keys only cannot tell")
+    ]

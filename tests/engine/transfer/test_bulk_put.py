@@ -172,6 +172,18 @@ def test_an_index_that_is_added_during_a_load_has_all_items(pets: SteppedEngine,
     assert (end["ProcessedItemCount"], end["FailedItemCount"]) == (8, 3)
 
 
+def test_reports_are_not_read_as_items(pets: SteppedEngine, buckets: Path) -> None:
+    put_lines(buckets, "in.json", item("rex"), {})
+    whole = {"S3Bucket": "vault", "InputFormat": "DYNAMODB_JSON"}
+    for prefix in ("", "out", "out"):
+        output = {"S3Bucket": "vault", "S3KeyPrefix": prefix, "OutputType": ["ERROR"]}
+        arn = start(pets, InputS3Configuration=whole, OutputS3Configuration=output)
+        pets.settle()
+        end = describe(pets, arn)
+        assert (end["ProcessedItemCount"], end["FailedItemCount"]) == (2, 1)
+    assert len(list(buckets.rglob("errors.json"))) == 3
+
+
 def test_a_table_with_replicas_is_not_loaded() -> None:
     with regions_of(testing.Clock()) as regions:
         home = replicate(regions)

@@ -93,6 +93,21 @@ def test_an_index_cannot_be_searched_until_it_is_filled_and_the_table_can_be_use
         assert len(near(engine)) == 5
 
 
+def test_a_step_fills_fewer_items_of_longer_vectors() -> None:
+    with SteppedEngine.stepped() as engine:
+        engine.call("CreateTable", definition())
+        for number in range(10):
+            item = {"pk": {"S": str(number)}, "v": {"L": numbers(*[0.5] * 4096)}}
+            engine.call("PutItem", {"TableName": "pets", "Item": item})
+        engine.call("UpdateTable", create({"Create": vector_index(Dimensions=4096)}))
+        filled = []
+        while described(engine)["near"]["IndexStatus"] == "CREATING":
+            engine.step()
+            filled.append(described(engine)["near"]["ItemCount"])
+        assert filled == [4, 8, 10]
+        assert engine.verify() == []
+
+
 def test_deleting_an_index_that_is_being_filled_cancels_it() -> None:
     with SteppedEngine.stepped() as engine, small_steps():
         engine.call("CreateTable", definition())
@@ -251,6 +266,8 @@ def test_a_restore_takes_no_index_that_its_source_has_not(pets: Engine) -> None:
     provisioned = {"BillingModeOverride": "PROVISIONED", "ProvisionedThroughputOverride": units}
     with pytest.raises(ServiceError, match="Vector indexes are only supported for PAY_PER_REQUEST"):
         restore(pets, arn, "copies", **provisioned)
+    with pytest.raises(ServiceError, match="VectorIndex count exceeds the per-table limit of 5"):
+        restore(pets, arn, "copies", VectorIndexOverride=[vector_index(f"near{n}") for n in range(6)])
     restore(pets, arn, "copies", VectorIndexOverride=[], **provisioned)
     pets.settle()
     assert described(pets, "copies") == {}

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from tablewright.design.check.context import CheckContext, Rule
 from tablewright.design.errors import Finding
+from tablewright.design.tables import Index
+from tablewright.design.vectors import VectorIndex
 
 
 def copies_have_a_source(design: CheckContext) -> Iterator[Finding]:
@@ -69,7 +71,9 @@ def guards_fit_their_table(design: CheckContext) -> Iterator[Finding]:
 def projections_show_what_hides(design: CheckContext) -> Iterator[Finding]:
     """K023: an index that hides expired or deleted items must carry what says so."""
     for shape in design.shapes:
-        for index in shape.on:
+        indexes: list[Index | VectorIndex] = [*shape.on]
+        indexes += [one for one in design.vectors if one.table == shape.table and one.of in shape.stored]
+        for index in indexes:
             if index.project == "KEYS_ONLY" and (shape.expires or shape.soft_delete):
                 why = "items can expire or be deleted, and an index of keys only cannot tell"
                 fix = "project the attributes patterns need; the attributes that hide items are added automatically"

@@ -75,6 +75,8 @@ def _statement(given: Any, document: str, account: str) -> dict[str, Any]:
     for names in _REQUIRED:
         if not any(name in given for name in names):
             raise _invalid(f"Missing required field {names[0]}")
+    for name in ("Sid", "Action", "NotAction", "Resource", "NotResource"):
+        _refuse_other_than_texts(given.get(name, ""), document, is_one=name == "Sid")
     effect = str(given["Effect"]).capitalize()
     if effect not in ("Allow", "Deny"):
         raise _invalid(f"Invalid effect: {given['Effect']}")
@@ -93,6 +95,15 @@ def _statement(given: Any, document: str, account: str) -> dict[str, Any]:
     return statement
 
 
+def _refuse_other_than_texts(given: Any, document: str, is_one: bool = False) -> None:
+    """Refuse a member that is neither a text nor, unless it `is_one`, a list of texts."""
+    if isinstance(given, str) or (
+        isinstance(given, list) and not is_one and all(isinstance(one, str) for one in given)
+    ):
+        return
+    raise _invalid(f"Syntax error at position {_position(document, str(given))}")
+
+
 def _principal(given: Any, document: str, account: str) -> Any:
     """The principals with ARNs for account numbers, each once."""
     if given == "*":
@@ -101,6 +112,7 @@ def _principal(given: Any, document: str, account: str) -> Any:
         raise _invalid(f"Syntax error at position {_position(document, str(given))}")
     made = {}
     for kind, names in given.items():
+        _refuse_other_than_texts(names, document)
         arns = [_root(str(name)) for name in (names if isinstance(names, list) else [names])]
         made[kind] = _collapsed(list(dict.fromkeys(arns)))
     return made

@@ -6,6 +6,7 @@ Elsewhere: the search itself (vectors/search.py), definitions (api/vector_indexe
 """
 
 import re
+from math import isfinite
 from typing import Any, NamedTuple
 
 import orjson
@@ -128,7 +129,13 @@ def _search_vector(index: VectorIndex, elements: list[Value]) -> bytes:
 
 def _is_number(element: Value) -> bool:
     text = element.get("N")
-    return len(element) == 1 and type(text) is str and _NUMBER.fullmatch(text) is not None
+    # Too large for 64 bits is infinity in Python, and packing that raises nothing.
+    return (
+        len(element) == 1
+        and type(text) is str
+        and _NUMBER.fullmatch(text) is not None
+        and isfinite(float(text))
+    )
 
 
 def _check_condition(table: Table, index: VectorIndex, equal: list[Equality]) -> None:

@@ -69,6 +69,8 @@ _SHARED = {
     "OnDemandThroughput",
     "VectorIndexUpdates",
 }
+# Lists of changes: an empty one changes nothing.
+_LISTS = {"GlobalSecondaryIndexUpdates", "VectorIndexUpdates"}
 # Changes that must be the only one in their request.
 _ALONE = {
     "ReplicaUpdates": "Replica modification",
@@ -92,7 +94,7 @@ _ALONE = {
 )
 def update_table(txn: WriteTransaction, request: Request) -> Answer:
     given = {member for member in CHANGES if request.get(member) is not None}
-    if not given or (given == {"GlobalSecondaryIndexUpdates"} and not request["GlobalSecondaryIndexUpdates"]):
+    if given <= _LISTS and not any(request[member] for member in given):
         raise invalid(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates "
             "or SSESpecification or ReplicaUpdates is required"
@@ -318,6 +320,7 @@ def _with_new_index(txn: WriteTransaction, table: Table, asked: Request, request
         raise invalid("Attempting to create an index which already exists")
     # AttributeDefinitions are a delta: existing types need not be repeated, but must not be changed.
     given = definitions.attribute_types(request.get("AttributeDefinitions"))
+    vector_indexes.refuse_defined([index.attribute for index in table.vectors], given)
     _refuse_redefined(table, asked["KeySchema"], given)
     types = {**table.types, **given}
     # The keys of the table and of its global indexes are known; those of a local index have to be defined again.
@@ -339,7 +342,9 @@ def _refuse_redefined(table: Table, elements: Sequence[Request], given: Mapping[
         known = table.types.get(name, kind)
         if known != kind:
             schemas = (table.schema, *(index.schema for index in table.indexes))
-            old = next(schema for schema in schemas if name in schema.names)
+            old = next((schema for schema in schemas if name in schema.names), None)
+            if old is None:  # only a vector index has it
+                raise vector_indexes.changed_type(name)
             new = {one["AttributeName"]: one["KeyType"] for one in elements}
             raise invalid_parameter(
                 "Attributes cannot be redefined. Please check that your attribute has the same type as previously "

@@ -11,6 +11,7 @@ from tablewright.engine.api.common_members import INDEX_NAME
 from tablewright.engine.api.shapes import ListOf, Request, Struct, Text, Whole
 from tablewright.engine.catalog import Index, Table
 from tablewright.engine.errors import (
+    ServiceError,
     invalid,
     invalid_parameter,
     limit_exceeded,
@@ -70,10 +71,14 @@ def vector_indexes(
         raise invalid_parameter("List of VectorIndexes is empty")
     refuse_provisioned(mode)
     made = [vector_index(one, number, types) for number, one in enumerate(asked, first_number)]
-    if len(made) > VECTOR_INDEXES:
-        raise invalid_parameter(f"VectorIndex count exceeds the per-table limit of {VECTOR_INDEXES}")
+    refuse_many(made)
     refuse_different_dimensions(made)
     return made
+
+
+def refuse_many(indexes: Sequence[VectorIndex]) -> None:
+    if len(indexes) > VECTOR_INDEXES:
+        raise invalid_parameter(f"VectorIndex count exceeds the per-table limit of {VECTOR_INDEXES}")
 
 
 def refuse_provisioned(mode: str) -> None:
@@ -91,17 +96,23 @@ def refuse_different_dimensions(indexes: Iterable[VectorIndex]) -> None:
             )
 
 
+def refuse_defined(vectors: Iterable[str], types: Mapping[str, str]) -> None:
+    """Refuse a type for an attribute that a vector index has as its vector."""
+    for attribute in vectors:
+        if attribute in types:
+            raise invalid_parameter(
+                f"Conflicting attribute definition for '{attribute}'. An attribute cannot be defined in "
+                "AttributeDefinitions when used as a VectorAttribute."
+            )
+
+
 def vector_index(asked: Request, number: int, types: Mapping[str, str]) -> VectorIndex:
     """One requested index; `types` are the attribute definitions of the request."""
     dimensions = int(asked["Dimensions"])
     if dimensions > VECTOR_DIMENSIONS:
         raise invalid_parameter(f"Number of dimensions must be between 1 and {VECTOR_DIMENSIONS} inclusive.")
     attribute = asked["VectorAttribute"]["AttributeName"]
-    if attribute in types:
-        raise invalid_parameter(
-            f"Conflicting attribute definition for '{attribute}'. An attribute cannot be defined in "
-            "AttributeDefinitions when used as a VectorAttribute."
-        )
+    refuse_defined([attribute], types)
     partition, filters = _search_schema(asked.get("SearchSchema") or (), types)
     kind, included = definitions.projection(asked["Projection"])
     return VectorIndex(
@@ -190,7 +201,8 @@ def with_new_vector(txn: WriteTransaction, table: Table, asked: Request, request
     given = definitions.attribute_types(request.get("AttributeDefinitions"))
     for attribute, kind in given.items():
         if table.types.get(attribute, kind) != kind:
-            raise invalid_parameter(f"Attempting to change the type of key attribute {attribute}")
+            raise changed_type(attribute)
+    refuse_defined([index.attribute for index in table.vectors], given)
     index = vector_index(asked, table.next_index, given)
     _refuse_key(table, index)
     if len(table.vectors) >= VECTOR_INDEXES:
@@ -203,6 +215,10 @@ def with_new_vector(txn: WriteTransaction, table: Table, asked: Request, request
     return replace(table, types=types).with_vector(index)
 
 
+def changed_type(attribute: str) -> ServiceError:
+    return invalid_parameter(f"Attempting to change the type of key attribute {attribute}")
+
+
 def _refuse_key(table: Table, index: VectorIndex) -> None:
     name = index.attribute
     if name in table.schema.names:
@@ -212,11 +228,7 @@ def _refuse_key(table: Table, index: VectorIndex) -> None:
             f"Existing schema: Schema:[SchemaElement: key{{{name}:{table.types[name]}:{kind}}}] "
             f"New schema: VectorIndexSchema:[VectorAttribute: key{{{name}:L:{index.dimensions}}}]"
         )
-    if name in table.types:
-        raise invalid_parameter(
-            f"Conflicting attribute definition for '{name}'. An attribute cannot be defined in AttributeDefinitions "
-            "when used as a VectorAttribute."
-        )
+    refuse_defined([name], table.types)
 
 
 def refuse_named_while_created(table: Table, actions: Sequence[tuple[str, Request]]) -> None:

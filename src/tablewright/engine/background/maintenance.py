@@ -78,7 +78,7 @@ def run_scheduled_step(txn: WriteTransaction, ttl_lag: timedelta, turn: int) -> 
 def _backfill_index_batch(
     txn: WriteTransaction, table: Table, index: Index, backfill: tuple[int, int]
 ) -> None:
-    rows, progress = _next_rows(txn, table, backfill)
+    rows, progress = _next_rows(txn, table, backfill, BACKFILL_ROWS)
     owner = index_name(table.number, index.number)
     for number, key, size, item in rows:
         entry = entry_key(table, index, item, key)
@@ -93,7 +93,8 @@ def _backfill_vector_batch(
     txn: WriteTransaction, table: Table, index: VectorIndex, backfill: tuple[int, int]
 ) -> None:
     """Items whose vector does not fit the index are left out."""
-    rows, progress = _next_rows(txn, table, backfill)
+    most = vector_entries.rows_at_once(BACKFILL_ROWS, [index])
+    rows, progress = _next_rows(txn, table, backfill, most)
     for number, key, _, item in rows:
         entry = vector_entries.entry_of(table, index, item, key)
         if entry is not None:
@@ -105,7 +106,7 @@ def _backfill_vector_batch(
 
 def _backfill_ttl_batch(txn: WriteTransaction, table: Table, index: int, backfill: tuple[int, int]) -> None:
     """Add items from before TTL was enabled to the expiry list."""
-    rows, progress = _next_rows(txn, table, backfill)
+    rows, progress = _next_rows(txn, table, backfill, BACKFILL_ROWS)
     for number, key, _, item in rows:
         entry = expiry_key(table, item, key)
         if entry is not None:
@@ -114,14 +115,14 @@ def _backfill_ttl_batch(txn: WriteTransaction, table: Table, index: int, backfil
 
 
 def _next_rows(
-    txn: WriteTransaction, table: Table, backfill: tuple[int, int]
+    txn: WriteTransaction, table: Table, backfill: tuple[int, int], most: int
 ) -> tuple[list[tuple[int, bytes, int, Item]], tuple[int, int] | None]:
     """The next items to be filled in, without damaged ones, and the progress after them; None at the end."""
     done, last = backfill
-    rows = [row for row in txn.rows.rows_with_checksums(table.number, done, BACKFILL_ROWS) if row[0] <= last]
+    rows = [row for row in txn.rows.rows_with_checksums(table.number, done, most) if row[0] <= last]
     found = [
         (number, key, size, orjson.loads(raw))
         for number, key, size, raw, checksum in rows
         if not txn.rows.is_damaged(table.number, raw, checksum)
     ]
-    return found, None if len(rows) < BACKFILL_ROWS else (rows[-1][0], last)
+    return found, None if len(rows) < most else (rows[-1][0], last)

@@ -29,7 +29,8 @@ INDEXED_ITEMS = 100
 
 def step_of(table: Table) -> int:
     """How many items one transaction should insert."""
-    return INDEXED_ITEMS if table.indexes or table.vectors else FILLED_ITEMS
+    most = INDEXED_ITEMS if table.indexes or table.vectors else FILLED_ITEMS
+    return vector_entries.rows_at_once(most, table.vectors)
 
 
 def numbered(tables: Catalog, number: int) -> Table:

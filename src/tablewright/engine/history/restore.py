@@ -26,6 +26,7 @@ from tablewright.engine.api.table_definitions import (
     local_indexes,
     merged_ceilings,
     refuse_clashes,
+    refuse_many,
     throughput,
 )
 from tablewright.engine.api.vector_indexes import (
@@ -34,6 +35,7 @@ from tablewright.engine.api.vector_indexes import (
     refuse_same_names,
     vector_index,
 )
+from tablewright.engine.api.vector_indexes import refuse_many as refuse_many_vectors
 from tablewright.engine.background.session import Session
 from tablewright.engine.catalog import Catalog, Index, Table, Throughput, describe
 from tablewright.engine.errors import ServiceError, invalid, limit_exceeded
@@ -95,9 +97,11 @@ def definition_from(place: EngineContext, source: Table, request: Request) -> Ta
         *_overridden(source, request.get("GlobalSecondaryIndexOverride"), False, mode),
     ]
     indexes = [replace(index, number=number) for number, index in enumerate(indexes, 1)]
+    refuse_many(indexes)
     refuse_clashes(indexes)
     vectors = _vectors(source, request.get("VectorIndexOverride"), mode)
     vectors = [replace(index, number=number) for number, index in enumerate(vectors, len(indexes) + 1)]
+    refuse_many_vectors(vectors)
     refuse_same_names(indexes, vectors)
     units = request.get("ProvisionedThroughputOverride")
     same_units = Throughput(source.throughput.read, source.throughput.write)

@@ -38,12 +38,15 @@ from tablewright.engine.transfer.store import (
     BulkOperation,
     FailedRecord,
 )
+from tablewright.engine.vectors.entries import put_bytes
 
 # An item with its place in its object.
 NumberedItem: TypeAlias = tuple[int, StoredItem]
 
 MEMORY = "bulk operations"
 RATE = "bulk rate"
+# Before the name of a vector index in the bytes written; no name begins with it.
+VECTOR = "vector/"
 GONE = {"FailureCode": "ResourceNotFoundException", "FailureMessage": "The table was deleted during the load"}
 STOPPED = {"FailureCode": "Cancelled", "FailureMessage": "The load was cancelled by CancelBulkOperation"}
 
@@ -60,7 +63,9 @@ def described(operation: BulkOperation) -> dict[str, Any]:
 
 
 def _usage(operation: BulkOperation, table: str) -> dict[str, Any]:
-    used: dict[str, int] = orjson.loads(operation.usage)
+    written: dict[str, int] = orjson.loads(operation.usage)
+    used = {name: size for name, size in written.items() if not name.startswith(VECTOR)}
+    vectors = {name.removeprefix(VECTOR): size for name, size in written.items() if name not in used}
     body = orjson.loads(operation.body)
     shown: dict[str, Any] = {
         "TableName": table,
@@ -74,6 +79,8 @@ def _usage(operation: BulkOperation, table: str) -> dict[str, Any]:
         sizes = {name: {"BulkPutBytes": used[name]} for name in names if name in used}
         if sizes:
             shown[member] = sizes
+    if vectors:
+        shown["VectorIndexes"] = {name: {"BulkPutVectorBytes": vectors[name]} for name in sorted(vectors)}
     return shown
 
 
@@ -218,6 +225,9 @@ def _put(
         used[""] = used.get("", 0) + stored.size
         for entry in txn.change(table, stored.key, row, old, new, stored.size):
             used[entry.index.name] = used.get(entry.index.name, 0) + entry.new_size
+        if table.vectors:
+            for name, size in put_bytes(table, old, new).items():
+                used[VECTOR + name] = used.get(VECTOR + name, 0) + size
     return used, refused
 
 

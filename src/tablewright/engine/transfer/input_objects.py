@@ -5,6 +5,7 @@ number of its records, and reading can begin there at any time.
 Elsewhere: buckets (buckets.py), records (import_formats.py), the jobs (import_.py, bulk_put.py).
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,8 +15,10 @@ from tablewright.engine.transfer.import_formats import ImportFormat, ObjectReade
 
 # The value of `records` for an object that was read to its end.
 ALL = -1
-# The prefix of the reports of imports in their bucket; nothing is read from there.
+# The prefix of the reports of imports in their bucket.
 REPORTS = "aws-dynamodb/imports/"
+# Reports of imports and of bulk loads: a job whose prefix includes them does not read them.
+_REPORT = re.compile(rf"{REPORTS}.*|(.*/)?AWSDynamoDB/[^/]+/errors\.json", re.DOTALL)
 
 
 class Input(NamedTuple):
@@ -66,7 +69,7 @@ def close_object(session: Session, name: str) -> None:
 
 def _keys(given: Input, after: str) -> list[str]:
     while found := given.buckets.keys(given.bucket, given.prefix, after):
-        ours = [key for key in found if not key.startswith(REPORTS)]
+        ours = [key for key in found if not _REPORT.fullmatch(key)]
         if ours:
             return ours
         after = found[-1]

@@ -61,7 +61,7 @@ class Import(NamedTuple):
 class BulkOperation(NamedTuple):
     """A bulk load into an existing table, read like an import.
 
-    `usage` is JSON: the bytes it has written to the table (the key "") and to each index.
+    `usage` is JSON: the bytes it has written to the table (the key "") and to each index (bulk_put.py).
     """
 
     number: int

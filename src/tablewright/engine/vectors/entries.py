@@ -5,7 +5,7 @@ be missing. A write of a vector that does not fit is refused; items from before 
 The size of an entry is four bytes for each dimension, the attribute's name, and what else the index projects.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import ItemMistake
@@ -20,6 +20,8 @@ from tablewright.engine.vectors.scores import NotAVector, pack, squared
 from tablewright.engine.vectors.store import VectorEntry
 from tablewright.values import Item, Value, item_size, key_part, size_of
 
+# Numbers that one transaction packs, half a microsecond each: a write waits ten milliseconds at most.
+PACKED_NUMBERS = 20_000
 _INVALID = "One or more parameter values were invalid. "
 
 
@@ -119,6 +121,12 @@ def create(rows: RowWriter, table: Table, index: VectorIndex) -> None:
     store.create(rows, table.number, index.number, len(index.filters))
 
 
+def rows_at_once(most: int, indexes: Iterable[VectorIndex]) -> int:
+    """How many items one transaction should add to these indexes: `most`, or fewer if their vectors are long."""
+    dimensions = sum(index.dimensions for index in indexes)
+    return max(1, min(most, PACKED_NUMBERS // dimensions)) if dimensions else most
+
+
 def counted(table: Table, index: VectorIndex) -> str:
     """The name of its counter."""
     return index_name(table.number, index.number)
@@ -135,6 +143,16 @@ def written_bytes(table: Table, old: Item | None, new: Item | None) -> dict[str,
         if amount:
             used[index.name] = amount
     return used
+
+
+def put_bytes(table: Table, old: Item | None, new: Item) -> dict[str, int]:
+    """The sizes of the new entries of a write, by index; indexes in which nothing changes are not in it."""
+    changed = written_bytes(table, old, new)
+    return {
+        index.name: entry_size(table, index, new)
+        for index in table.vectors
+        if index.name in changed and place_of(table, index, new, b"") is not None
+    }
 
 
 def _written(table: Table, index: VectorIndex, old: Item | None, new: Item | None) -> float:
