@@ -50,8 +50,9 @@ TTL and recovery see each item as they would one of `PutItem`. They use none of 
 `MaxWriteRequestUnits` limits the rate, and `PerformanceTier` is only described. A load continues after a restart, and
 each record is written once. Ours: failed records are in `<S3KeyPrefix>/AWSDynamoDB/<id>/errors.json` of the output
 bucket (the first 1 000), lines are `{"Item": {...}}` (a line with a condition is refused, so `CONDITION_CHECK_FAILURE`
-has nothing to report), `TotalInputBytes` is not shown, and loads of several tables take turns by age. Amazon Ion is
-refused in bulk loads, imports and exports: it would need a reader for a second set of types, and JSON says the same.
+has nothing to report), `TotalInputBytes` is not shown, loads of several tables take turns by age, and a load whose
+table becomes a global table ends FAILED. Amazon Ion is refused in bulk loads, imports and exports: it would need a
+reader for a second set of types, and JSON says the same.
 """
 
 

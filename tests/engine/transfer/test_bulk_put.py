@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.replicating import regions_of, replicate
+from tests.engine.replicating import HERE, THERE, regions_of, replicate, update
 from tests.engine.stepped_engine import SteppedEngine
 from tests.engine.tables import Json, create_index, definition, item, names, put, records
 from tests.engine.transfer_requests import put_lines, small_pieces
@@ -189,6 +189,23 @@ def test_a_table_with_replicas_is_not_loaded() -> None:
         home = replicate(regions)
         with pytest.raises(ServiceError, match="global table"):
             start(home)
+
+
+def test_a_load_ends_when_its_table_gets_replicas_and_keeps_what_it_has_written(tmp_path: Path) -> None:
+    """Its writer may then be another region."""
+    vault = tmp_path / HERE / "buckets"
+    (vault / "vault").mkdir(parents=True)
+    put_lines(vault, "in/0", *(item(f"pet {n}", note="x" * 1000) for n in range(4000)))
+    with regions_of(testing.Clock(), path=tmp_path) as regions:
+        home = regions[HERE]
+        home.call("CreateTable", definition())
+        arn = start(home, MaxWriteRequestUnits=1024)
+        home.call("UpdateTable", update("Create", THERE))
+        regions.settle()
+        end = describe(home, arn)
+        assert (end["BulkOperationStatus"], "global table" in end["FailureMessage"]) == ("FAILED", True)
+        assert end["ProcessedItemCount"] == len(names(home)) < 4000
+        assert names(regions[THERE]) == names(home)
 
 
 def test_an_engine_without_buckets_takes_no_loads() -> None:

@@ -48,6 +48,10 @@ RATE = "bulk rate"
 # Before the name of a vector index in the bytes written; no name begins with it.
 VECTOR = "vector/"
 GONE = {"FailureCode": "ResourceNotFoundException", "FailureMessage": "The table was deleted during the load"}
+GLOBAL = {
+    "FailureCode": "ValidationException",
+    "FailureMessage": "The table became a global table during the load, and these are not loaded",
+}
 STOPPED = {"FailureCode": "Cancelled", "FailureMessage": "The load was cancelled by CancelBulkOperation"}
 
 
@@ -141,6 +145,10 @@ def _step(session: Session, plan: BulkJob) -> None:
         _end(session, plan, CANCELLED, STOPPED)
     elif plan.table is None:
         _end(session, plan, FAILED, GONE)
+    elif plan.table.replicas is not None:
+        # Its writer may be another region by now.
+        _report(session, plan)
+        _end(session, plan, FAILED, GLOBAL)
     elif _rate(session, plan).rest():
         reading = opened(session, plan.input, plan.operation.object, plan.operation.records)
         if reading is None:
@@ -165,7 +173,7 @@ def _take_page(session: Session, plan: BulkJob, table: Table, reading: OpenObjec
 
     def take(txn: WriteTransaction) -> float:
         current, there = BULK_OPERATIONS.named(txn.rows, operation.arn), _table(txn.tables, operation)
-        if current is None or current.status != IN_PROGRESS or there is None:
+        if current is None or current.status != IN_PROGRESS or there is None or there.replicas is not None:
             return 0.0  # the next step ends the load
         # An index may have been added since.
         items, mistakes = admitted_before if there is table else _admitted(there, reading.key, page)
