@@ -134,6 +134,22 @@ def test_an_upload_can_be_paused_resumed_and_cancelled(open_page: Open, tmp_path
     expect(page.locator("text=cancelled.txt")).to_have_count(0)
 
 
+def test_an_upload_that_is_cancelled_before_it_has_a_place_gives_its_room_back(
+    open_page: Open, tmp_path: Path
+) -> None:
+    page, held = open_page(OMAR), list[Any]()
+    page.goto(f"{HOME}/files")
+    page.route(re.compile(r"/campus/v1/files$"), lambda route: held.append(route))
+    _choose(page, _file(tmp_path, "too soon.txt", b"hello"))
+    page.locator(".upload[data-state=running] button", has_text="Cancel").click()
+    page.locator(".upload[data-state=cancelled]").wait_for()
+    with page.expect_response(lambda answer: answer.request.method == "DELETE") as caught:
+        held[0].continue_()
+    assert caught.value.status == 204
+    page.goto(f"{HOME}/files")
+    expect(page.locator("text=too soon.txt")).to_have_count(0)
+
+
 def test_a_completion_whose_answer_is_lost_makes_no_second_file(
     browser: Any, served: Served, tmp_path: Path
 ) -> None:

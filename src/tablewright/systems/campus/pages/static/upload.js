@@ -243,6 +243,7 @@
     try {
       if (!this.isSent) {
         this.slot = this.slot ? await ask(this.all.root, "GET", this.url()) : await this.find();
+        if (this.state === "cancelled") { await this.abandon(); return; }  // before its room was reserved
         await this.parts(await this.missing());
         if (this.state !== "running") return;
         this.isSent = true;  // its completion may have succeeded although the answer was lost: ask that again
@@ -362,13 +363,17 @@
     this.all.run();
   };
 
+  // Without this its room stays reserved until it expires.
+  Job.prototype.abandon = async function () {
+    try { await ask(this.all.root, "DELETE", this.url()); } catch (gone) { /* it expires */ }
+  };
+
   Job.prototype.cancel = async function () {
-    var slot = this.slot;
     if (this.state === "done" || this.state === "cancelled") return;
     this.state = "cancelled";
     this.calls.forEach(function (call) { call.abort(); });
     this.show("Cancelled");
-    if (slot) { try { await ask(this.all.root, "DELETE", this.all.root.dataset.uploads + "/" + slot.uploadId); } catch (gone) { /* it expires */ } }
+    if (this.slot) await this.abandon();
   };
 
   document.addEventListener("DOMContentLoaded", start);
