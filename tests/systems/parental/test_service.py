@@ -192,7 +192,7 @@ def test_what_was_enforced_is_measured_by_its_cause(enter: Enter, parental: Pare
     def told() -> str:
         return olga.get(f"{API}/metrics").text
 
-    line = f'tablewright_parental_enforcement_seconds_count{{device="{HER_DEVICE}",cause="policy"}}'
+    line = f'tablewright_parental_enforcement_seconds_count{{cause="policy",device="{HER_DEVICE}"}}'
     assert within(PROMISED, lambda: line in told())
     times = parental.devices.meters.measured().enforced[HER_DEVICE, "policy"]
     assert sum(times.spread) > 0

@@ -71,11 +71,10 @@ def readable_body(found: Mapping[str, Any]) -> str:
     """The sections of an export as HTML; what is empty is left out."""
     as_of = f"<p>As of {_text(found['exportedAt'])}. {ELSEWHERE}</p>" if "exportedAt" in found else ""
     sections = [_section("Chats", _chats(found))]
-    sections += [
-        _section(_TITLES.get(name) or words_of(name), _shown(value))
-        for name, value in found.items()
-        if name not in _WITH_MESSAGES
-    ]
+    titled = (
+        (_TITLES.get(name) or words_of(name), found[name]) for name in found if name not in _WITH_MESSAGES
+    )
+    sections += [_section(title, _shown(value, title)) for title, value in titled]
     return as_of + "".join(sections)
 
 
@@ -111,24 +110,28 @@ def _chat(animal: str, child: str, messages: Sequence[Row]) -> str:
 # --- everything else ---
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, title: str) -> str:
     match value:
         case Mapping():
             return _facts(value)
         case list() | tuple():
-            return _table([one for one in value if isinstance(one, Mapping)])
+            return _table([one for one in value if isinstance(one, Mapping)], title)
         case _:
             return f"<p>{_text(value)}</p>" if value else ""
 
 
-def _table(rows: Sequence[Row]) -> str:
+def _table(rows: Sequence[Row], title: str) -> str:
     columns = list(dict.fromkeys(name for row in rows for name in _readable(row)))
     if len(columns) > _MOST_COLUMNS:
         return "".join(map(_facts, rows))
     head = "".join(f"<th>{escape(words_of(name))}</th>" for name in columns)
     lines = ("".join(f"<td>{_text(row.get(name, ''))}</td>" for name in columns) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table><tr>{head}</tr>{body}</table>" if columns else ""
+    if not columns:
+        return ""
+    # A table that is wider than the screen is moved with the keyboard, too.
+    label = f'tabindex="0" role="region" aria-label="Table: {escape(title)}"'
+    return f'<div class="wide" {label}><table><tr>{head}</tr>{body}</table></div>'
 
 
 def _facts(row: Row) -> str:
