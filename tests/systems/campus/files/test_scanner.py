@@ -48,7 +48,7 @@ def clamd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The socket of a clamd that knows EICAR and one checksum."""
     program = shutil.which("clamd") or shutil.which("clamd", path="/usr/sbin")
     if program is None:
-        pytest.skip("no clamd: `make clamd` installs Debian's clamav-daemon")
+        pytest.skip("no clamd: `make packages` installs Debian's clamav-daemon")
     home = tmp_path_factory.mktemp("clamd")
     (home / "db").mkdir()
     (home / "db" / "test.ndb").write_text(f"Test.Eicar:0:*:{EICAR.hex()}\n")
