@@ -206,7 +206,20 @@ def jobs_of(system: System, service: Any) -> list[Job[Any]]:
 
 def shape(stored: Stored) -> Counter[str]:
     """What is stored, without what differs between two runs: ids, times, sealed texts, counts of attempts."""
-    return Counter(f"{table} {_plain(item)}" for table, items in stored.items() for item in items.values())
+    return Counter(
+        f"{table} {_plain_text(item)}" for table, items in stored.items() for item in items.values()
+    )
+
+
+# What is stored is looked at hundreds of times, and hardly any of it has changed since.
+_plain_texts: dict[str, str] = {}
+
+
+def _plain_text(item: dict[str, Any]) -> str:
+    text = repr(item)
+    if text not in _plain_texts:
+        _plain_texts[text] = repr(_plain(item))
+    return _plain_texts[text]
 
 
 def _plain(value: Any) -> Any:

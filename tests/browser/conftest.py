@@ -24,6 +24,8 @@ from tests.cli.command import COMMAND
 HERE = Path(__file__).parent
 ARTIFACTS = HERE.parents[1] / "artifacts"
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+# Nearly all that runs in these pages runs once: to optimise it costs a twelfth of the time of a page.
+ARGUMENTS = ("--no-sandbox", "--js-flags=--no-opt")
 # How many milliseconds a page may take, which on a busy machine is long: the first that asks for /docs waited for 15 s.
 PATIENCE = 60_000
 Open: TypeAlias = Callable[..., Any]
@@ -114,7 +116,7 @@ def _launched(playwright: Any, program: str) -> Iterator[Any]:
     # A page that a click leads to is read while it still arrives: `expect` waits, `count` and `is_visible` do not.
     playwright.expect.set_options(timeout=PATIENCE)
     with playwright.sync_playwright() as driver:
-        launched = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        launched = driver.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield launched
         launched.close()
 
