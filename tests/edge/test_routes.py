@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.responses import PlainTextResponse
 from fastapi.routing import APIRoute
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.edge.talk import app_of, calling
 
-from tablewright.edge.routes import DeferredRoute, MountedRouter, Router, gather, include
+from tablewright.edge.routes import DeferredRoute, MountedRouter, Router, RoutesByPrefix, gather, include
 
 
 class Analyses:
@@ -144,3 +148,73 @@ def test_what_no_route_has_is_missing_of_a_deferred_one_too() -> None:
     router.add_api_route("/pets", pets)
     assert not hasattr(router.routes[0], "colour")
     assert not hasattr(router.routes[0], "__deepcopy__")
+
+
+PATHS = (
+    "/",
+    "/a",
+    "/a/b",
+    "/a/b/c",
+    "/a/b/",
+    "/{x}",
+    "/{x}/b",
+    "/a/{x}",
+    "/a/b{x}",
+    "/a/{x}/c",
+    "/a/b/{x:path}",
+    "/b",
+)
+ASKED = (*PATHS, "/a/x", "/a/bx", "/x/b", "/x", "/a/x/c", "/a/b/c/d", "/x/y/z", "//a/b", "/a//b", "")
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from(("GET", "POST"))), max_size=8), st.booleans()
+)
+def test_a_request_reaches_the_same_route_as_if_each_route_were_asked(
+    written: list[tuple[str, str]], is_mounted: bool
+) -> None:
+    part = Router()
+    for number, (path, method) in enumerate(written):
+        part.add_api_route(path, saying(number), methods=[method])
+    app = FastAPI(redirect_slashes=False)
+    include(app.router, part)
+    if is_mounted:  # of a mounted app nothing is known but where it begins
+        app.mount("/a/b", PlainTextResponse("mounted"))
+
+    async def answers() -> list[tuple[int, str]]:
+        return [await answer_of(app, path, method) for path in ASKED for method in ("GET", "POST", "PUT")]
+
+    expected = asyncio.run(answers())
+    app.router.middleware_stack = RoutesByPrefix(app.router)
+    app.middleware_stack = None  # it was built by the first request, around the routes as they were
+    assert asyncio.run(answers()) == expected
+
+
+def test_a_route_that_is_added_later_is_found_too() -> None:
+    app = app_of()
+    with calling(app) as client:
+        assert client.get("/later/on").status_code == 404
+        app.router.add_api_route("/later/on", pets)
+        assert client.get("/later/on").json() == ["rex"]
+
+
+def saying(number: int) -> Callable[[], Awaitable[int]]:
+    async def say() -> int:
+        return number
+
+    return say
+
+
+async def answer_of(app: FastAPI, path: str, method: str) -> tuple[int, str]:
+    """The status and the body of an answer, without a server."""
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": []}
+    await app(scope, receive, send)
+    return sent[0]["status"], b"".join(part.get("body", b"") for part in sent[1:]).decode()

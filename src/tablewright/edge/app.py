@@ -36,7 +36,7 @@ from tablewright.edge.problems import RESPONSES, Translations, install
 from tablewright.edge.query_parameters import only_known_parameters
 from tablewright.edge.request_bodies import BODY_BYTES, HELD_BYTES, BodyLimit
 from tablewright.edge.request_ids import Answered, RequestIds
-from tablewright.edge.routes import MountedRouter, include
+from tablewright.edge.routes import MountedRouter, RoutesByPrefix, include
 from tablewright.edge.security import LOOPBACK_HOSTS, Hosts, PageHeaders
 from tablewright.edge.unusable_keys import refuse_unusable_values
 from tablewright.signals import exit_on_signal, stop_on_signal
@@ -98,6 +98,7 @@ def make_app(
         else:
             include(app.router, each)
     _describe(app, "/openapi.json")
+    app.router.middleware_stack = RoutesByPrefix(app.router)
     # Each added middleware goes around those before it.
     app.add_middleware(
         BodyLimit, most=body_bytes, larger=larger_bodies, streamed=streamed_bodies, held_bytes=held_bytes

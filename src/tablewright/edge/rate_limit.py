@@ -11,9 +11,9 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
 
@@ -106,20 +106,26 @@ def network_of(request: Request) -> str:
     return network_of_host(request.client.host if request.client else "unknown")
 
 
+async def _anyone() -> Principal:
+    return ANYONE
+
+
 def limit_rate(
     limiter: RateLimiter,
     name: str,
     *,
     per_minute: float,
     burst: int,
-    identity: Callable[..., Principal] = lambda: ANYONE,
+    identity: Callable[..., Any] = _anyone,
     key: Callable[[Request, Principal], str] = rate_limit_key,
-) -> Callable[..., None]:
+) -> Callable[..., Awaitable[None]]:
     """A dependency that answers 429 to a caller over the limit. With `identity=principal(...)` subjects are limited."""
     limit = RateLimit(per_minute, burst)
     policy = f'"{name}";q={burst};w={math.ceil(burst * limit.interval)}'
 
-    def check(request: Request, response: Response, caller: Annotated[Principal, Depends(identity)]) -> None:
+    async def check(
+        request: Request, response: Response, caller: Annotated[Principal, Depends(identity)]
+    ) -> None:
         decision = limiter.take(f"{name} {key(request, caller)}", limit)
         headers = {
             "RateLimit-Policy": policy,

@@ -18,8 +18,8 @@ from fastapi.dependencies.utils import get_flat_params
 from fastapi.params import Depends, Query
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
-from starlette.routing import Match, compile_path, get_name
-from starlette.types import Scope
+from starlette.routing import Match, Route, compile_path, get_name
+from starlette.types import Receive, Scope, Send
 
 _PARTS_OF_PATH = ("path_regex", "path_format", "param_convertors")
 # One for all routes: an analysis takes less than a millisecond.
@@ -134,6 +134,44 @@ def gather(router: APIRouter, parts: Iterable[APIRouter]) -> None:
     """Append the routes of `parts` to a router, unchanged: for parts of one area with the same settings."""
     for part in parts:
         router.routes.extend(part.routes)
+
+
+class RoutesByPrefix:
+    """A router's own dispatch, asking only the routes whose first two parts of the path may be those of the request.
+
+    FastAPI asks one route after the other. In an app of all systems they are a thousand, and a request that is refused
+    spent nine tenths of its time there. The order among those that are asked stays.
+    """
+
+    def __init__(self, router: APIRouter) -> None:
+        self._router = router
+        self._known, self._indexed = -1, dict[str | None, APIRouter]()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if "path" not in scope or scope.get("root_path"):
+            await self._router.app(scope, receive, send)
+            return
+        if self._known != len(self._router.routes):  # the first request, or something was mounted since
+            self._index()
+        scope["router"] = self._router
+        found = self._indexed.get(_prefix(scope["path"])) or self._indexed[None]
+        await found.app(scope, receive, send)
+
+    def _index(self) -> None:
+        routes = [*self._router.routes]
+        prefixes = [_prefix(route.path) if isinstance(route, Route | APIRoute) else None for route in routes]
+        for prefix in {*prefixes, None}:
+            asked = [route for route, each in zip(routes, prefixes, strict=True) if each in (prefix, None)]
+            self._indexed[prefix] = APIRouter(
+                routes=asked, redirect_slashes=self._router.redirect_slashes, default=self._router.default
+            )
+        self._known = len(routes)
+
+
+def _prefix(path: str) -> str | None:
+    """The first two parts of a path; None if one of them is a parameter."""
+    prefix = "/".join(path.split("/", 3)[:3])
+    return None if "{" in prefix else prefix
 
 
 def query_names(dependant: Dependant) -> set[str]:

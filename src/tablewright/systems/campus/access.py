@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 
 from tablewright.edge import Principal
 from tablewright.edge.errors import Forbidden, NotFound
-from tablewright.kit.access import Access, itself
+from tablewright.kit.access import Access
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.course_members import CourseMember, MemberAssignment, MemberSubmission
@@ -22,23 +22,14 @@ from tablewright.systems.campus.model import User
 CAMPUS: Access[Campus] = Access("campus")
 
 
-signed_in = CAMPUS.require(itself)
-admin_only = CAMPUS.require(itself, "admin", code="ADMIN_ONLY")
+def _unsuspended(campus: Campus, caller: Principal) -> User:
+    return campus.users.entered(caller)
+
+
+me = CAMPUS.require_user(_unsuspended)  # the caller's own record; SUSPENDED if the account is
+admin = CAMPUS.require_user(_unsuspended, "admin", code="ADMIN_ONLY")
+
 Caller = Annotated[Principal, Depends(CAMPUS.caller)]  # anyone: for public routes
-SignedIn = Annotated[Principal, Depends(signed_in)]
-AdminLogin = Annotated[Principal, Depends(admin_only)]
-
-
-def me(request: Request, caller: SignedIn) -> User:
-    """A dependency: the caller's own record; SUSPENDED if the account is."""
-    return CAMPUS.service(request).users.entered(caller)
-
-
-def admin(request: Request, caller: AdminLogin) -> User:
-    """A dependency: an admin, whose account is not suspended."""
-    return CAMPUS.service(request).users.entered(caller)
-
-
 Me = Annotated[User, Depends(me)]
 Admin = Annotated[User, Depends(admin)]
 
@@ -66,12 +57,15 @@ def member(request: Request, course_id: str, user: Me) -> CourseMember:
 AnyMember = Annotated[CourseMember, Depends(member)]
 
 
-def staff_member(found: AnyMember) -> CourseMember:
+# What only looks at what was found is no plain function: FastAPI would run it in a thread.
+
+
+async def staff_member(found: AnyMember) -> CourseMember:
     """A dependency: staff of the course of the path."""
     return _staff(found)
 
 
-def instructor_member(found: AnyMember) -> CourseMember:
+async def instructor_member(found: AnyMember) -> CourseMember:
     """A dependency: an instructor of the course of the path."""
     return _instructor(found)
 
@@ -111,13 +105,13 @@ def member_assignment_of(campus: Campus, user: User, assignment_id: str) -> Memb
 OpenAssignment = Annotated[MemberAssignment, Depends(member_assignment)]
 
 
-def staff_assignment(found: OpenAssignment) -> MemberAssignment:
+async def staff_assignment(found: OpenAssignment) -> MemberAssignment:
     """A dependency: the assignment of the path, for staff of its course."""
     _staff(found.member)
     return found
 
 
-def instructor_assignment(found: OpenAssignment) -> MemberAssignment:
+async def instructor_assignment(found: OpenAssignment) -> MemberAssignment:
     """A dependency: the assignment of the path, for an instructor of its course."""
     _instructor(found.member)
     return found
@@ -150,13 +144,13 @@ def member_submission_of(campus: Campus, user: User, submission_id: str) -> Memb
 OpenSubmission = Annotated[MemberSubmission, Depends(member_submission)]
 
 
-def staff_submission(found: OpenSubmission) -> MemberSubmission:
+async def staff_submission(found: OpenSubmission) -> MemberSubmission:
     """A dependency: the submission of the path, for staff of its course."""
     _staff(found.member)
     return found
 
 
-def instructor_submission(found: OpenSubmission) -> MemberSubmission:
+async def instructor_submission(found: OpenSubmission) -> MemberSubmission:
     """A dependency: the submission of the path, for an instructor of its course."""
     _instructor(found.member)
     return found

@@ -15,7 +15,7 @@ from fastapi import Depends, Header, Request
 
 from tablewright.edge import Principal
 from tablewright.edge.errors import Forbidden, NotFound
-from tablewright.kit.access import Access, itself
+from tablewright.kit.access import Access
 from tablewright.kit.tables import Actor
 from tablewright.systems.chat.chat import Chat
 from tablewright.systems.chat.errors import NotInFamily
@@ -31,29 +31,16 @@ STAFF = ("zookeeper", "administrator")
 Purpose = Annotated[str | None, Header(alias="X-Access-Purpose", max_length=200)]
 _PURPOSES = {"parent": "parent view", "zookeeper": "review", "administrator": "administration"}
 
-signed_in = CHAT.require(itself)
-zookeeper_only = CHAT.require(itself, *STAFF, code="ZOOKEEPER_ONLY")
-administrator_only = CHAT.require(itself, "administrator", code="ADMIN_ONLY")
+
+def _not_erased(chat: Chat, caller: Principal) -> User:
+    return chat.people.entered(caller)
+
+
+me = CHAT.require_user(_not_erased)  # the caller's own record; ERASED if the account is
+zookeeper = CHAT.require_user(_not_erased, *STAFF, code="ZOOKEEPER_ONLY")  # or an administrator
+administrator = CHAT.require_user(_not_erased, "administrator", code="ADMIN_ONLY")
+
 Caller = Annotated[Principal, Depends(CHAT.caller)]  # anyone: for public routes
-Visitor = Caller
-SignedIn = Annotated[Principal, Depends(signed_in)]
-
-
-def me(request: Request, caller: SignedIn) -> User:
-    """A dependency: the caller's own record; ERASED if the account is."""
-    return CHAT.service(request).people.entered(caller)
-
-
-def zookeeper(request: Request, caller: Annotated[Principal, Depends(zookeeper_only)]) -> User:
-    """A dependency: a zookeeper or an administrator."""
-    return CHAT.service(request).people.entered(caller)
-
-
-def administrator(request: Request, caller: Annotated[Principal, Depends(administrator_only)]) -> User:
-    """A dependency: an administrator."""
-    return CHAT.service(request).people.entered(caller)
-
-
 Me = Annotated[User, Depends(me)]
 Zookeeper = Annotated[User, Depends(zookeeper)]
 Administrator = Annotated[User, Depends(administrator)]
