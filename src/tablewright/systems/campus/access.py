@@ -57,7 +57,7 @@ def member(request: Request, course_id: str, user: Me) -> CourseMember:
 AnyMember = Annotated[CourseMember, Depends(member)]
 
 
-# What only looks at what was found is no plain function: FastAPI would run it in a thread.
+# What only looks at what was found is async: FastAPI would run a plain function in a thread.
 
 
 async def staff_member(found: AnyMember) -> CourseMember:
