@@ -16,6 +16,10 @@
     self.addEventListener("offline", function () { link.reason = "offline"; link.tell(); });
     document.addEventListener("visibilitychange", function () { if (!document.hidden) link.soon(0); });
     self.addEventListener("skratch-gone", function () { link.isGone = true; link.channel.close(); self.clearTimeout(link.timer); });
+    // What was under way when the copy was closed fails; there is nothing left to do about it.
+    self.addEventListener("unhandledrejection", function (event) {
+      if (link.isGone && event.reason && event.reason.name === "InvalidStateError") event.preventDefault();
+    });
   }
 
   // Sync after a pause. A sync that is due earlier stays: the pause after one exchange must not delay a change that was
