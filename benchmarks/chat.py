@@ -3,15 +3,17 @@
     python benchmarks/chat.py                                          chats of 50 and 2 000 messages; 2 000 migrated
     python benchmarks/chat.py --many 20000 --messages 1000000 --json found.json
     python benchmarks/chat.py --parts append,flat
+    python benchmarks/chat.py --parts append --through boto3
 
 append: a message appended to chats of 50 and of 500 messages of 500 bytes, in the first version as its programs do it
 (read the item, list_append) and in the second (one transaction with its seal, the consent and the counters), turn by
 turn, in CPU time of this process, and in units. The target is half the units and half the time. At 50 messages the time
-is not met: an append is one call to the engine, a transaction of three items. Of a profile about a sixth is building
-the message, its seal and the conditions, a sixth their requests, more than half the transaction with its journal and
-index entries: about what the first version needs to read and rewrite an item of 25 KB. The first version grows with the
-chat and the second does not: it is twice as fast from about 150 messages on. It makes no difference whether the first
-version appends in the store or writes the whole item back, with its new message sealed.
+is not met, in process less than with `--through boto3`, where Amazon's SDK calls a server in this process: an append is
+one call to the engine, a transaction of three items. Of a profile about a sixth is building the message, its seal and
+the conditions, a sixth their requests, more than half the transaction with its journal and index entries: about what
+the first version needs to read and rewrite an item of 25 KB. The first version grows with the chat and the second does
+not: it is twice as fast from about 150 messages on. It makes no difference whether the first version appends in the
+store or writes the whole item back, with its new message sealed.
 flat: an append and a page of 20 messages of a chat with `--few` messages and of one with `--many`: both are the same.
 migration: `--messages` messages in chats of 50 are copied, compared and switched to; the target is no difference.
 Must hold: what was appended is read back. stdout is the answer, stderr the talk. Code 0: every measured target met; 1:
@@ -30,6 +32,8 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
+import boto3
+
 # Run as a file or with -m: the package must be found either way.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -39,7 +43,7 @@ from benchmarks.runner import Part, argument_parser, print_progress, run_parts
 from benchmarks.verdict import Target, at_least
 
 from tablewright import Engine
-from tablewright.client import batch_write, embedded
+from tablewright.client import Call, batch_write, embedded, through_boto3
 from tablewright.kit.tables import Actor
 from tablewright.mapping import Db
 from tablewright.mapping.items import item_of
@@ -50,6 +54,7 @@ from tablewright.systems.chat.family_model import User
 from tablewright.systems.chat.legacy.model import V1Conversation, V1Message
 from tablewright.systems.chat.model import Conversation, Draft
 from tablewright.systems.chat.rules import stamp
+from tablewright.wire import serving
 
 LENGTH, LONG, BYTES, PAGE, AT_ONCE = 50, 500, 500, 20, 80
 TWICE, FLAT = 2.0, 0.8
@@ -68,14 +73,36 @@ class Bench:
     many: int
     messages: int
     durability: str
+    through: str
 
 
 @contextmanager
 def opened(bench: Bench, name: str) -> Iterator[Chat]:
-    with Engine.open(bench.directory / name, durability=bench.durability) as engine:
-        db = Db(embedded(engine), d.CHAT)
+    with (
+        Engine.open(bench.directory / name, durability=bench.durability) as engine,
+        calling(engine, bench.through) as call,
+    ):
+        db = Db(call, d.CHAT)
         db.create_tables()
         yield open_chat(db, db.world, SECRET, home=bench.directory / f"{name}-home")
+
+
+@contextmanager
+def calling(engine: Engine, through: str) -> Iterator[Call]:
+    """The calls of an engine: in this process, or by Amazon's SDK over HTTP."""
+    if through == "in-process":
+        yield embedded(engine)
+        return
+    with serving(engine) as url:
+        client = boto3.client(
+            "dynamodb",
+            endpoint_url=url,
+            region_name="us-east-1",
+            aws_access_key_id="any",
+            aws_secret_access_key="any",
+        )
+        yield through_boto3(client)
+        client.close()
 
 
 def child(chat: Chat, user_id: str) -> User:
@@ -290,10 +317,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--many", type=int, default=2_000, help="messages of the long chat; default 2000")
     parser.add_argument("--messages", type=int, default=2_000, help="messages to migrate; default 2000")
     parser.add_argument("--durability", choices=("durable", "relaxed"), default="relaxed")
+    parser.add_argument("--through", choices=("in-process", "boto3"), default="in-process")
     asked = parser.parse_args(arguments)
     if min(asked.few, asked.many) < PAGE or asked.rounds < 1 or asked.messages < LENGTH:
         parser.error(f"at least {PAGE} messages in a chat, one round and {LENGTH} messages to migrate")
-    settings = {name: getattr(asked, name) for name in ("rounds", "few", "many", "messages", "durability")}
+    named = ("rounds", "few", "many", "messages", "durability", "through")
+    settings = {name: getattr(asked, name) for name in named}
     return run_parts(PARTS, asked, lambda home: Bench(home, *settings.values()), settings)
 
 

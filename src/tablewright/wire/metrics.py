@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tablewright.engine import Engine, ServiceError
-from tablewright.engine.metrics.prometheus import prometheus
 from tablewright.wire.signature import Authority
 
 METRICS_PATH = b"/metrics"
@@ -38,6 +37,9 @@ class Metrics:
 
     def text(self) -> bytes:
         """The figures of every region as one text for Prometheus."""
+        # prometheus_client is a tenth of what a server imports, and most servers are never asked.
+        from tablewright.engine.metrics.prometheus import prometheus
+
         return prometheus([engine.metrics.snapshot() for engine in self.engines.values()])
 
     def refusal(self, url: bytes, headers: Mapping[bytes, bytes]) -> ServiceError | None:
