@@ -160,11 +160,14 @@ class RoutesByPrefix:
     def _index(self) -> None:
         routes = [*self._router.routes]
         prefixes = [_prefix(route.path) if isinstance(route, Route | APIRoute) else None for route in routes]
-        for prefix in {*prefixes, None}:
+
+        def asked_for(prefix: str | None) -> APIRouter:
             asked = [route for route, each in zip(routes, prefixes, strict=True) if each in (prefix, None)]
-            self._indexed[prefix] = APIRouter(
+            return APIRouter(
                 routes=asked, redirect_slashes=self._router.redirect_slashes, default=self._router.default
             )
+
+        self._indexed = {prefix: asked_for(prefix) for prefix in {*prefixes, None}}
         self._known = len(routes)
 
 
