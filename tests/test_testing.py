@@ -118,6 +118,10 @@ def break_it(engine: Engine) -> None:
     """Count an item that is not there."""
     engine.call("CreateTable", PETS)
     engine.settle()
+    count_one(engine)
+
+
+def count_one(engine: Engine) -> None:
     storage = engine._storage
     with storage.write_lock:
         storage.begin()
@@ -129,6 +133,18 @@ def test_a_test_that_breaks_the_store_fails() -> None:
     with pytest.raises(testing.StoreBroken, match="table pets: counted 1 items"), testing.engine() as engine:  # noqa: PT012
         break_it(engine)
         assert engine.call("ListTables", {})["TableNames"] == ["pets"]
+
+
+def test_what_is_broken_while_the_store_settles_is_found_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(testing.StoreBroken, match="table pets: counted 1 items"), testing.engine() as engine:  # noqa: PT012
+        settle = engine.settle
+        engine.call("CreateTable", PETS)
+
+        def settle_wrongly() -> None:
+            settle()
+            count_one(engine)
+
+        monkeypatch.setattr(engine, "settle", settle_wrongly)
 
 
 def test_a_test_that_fails_for_a_reason_of_its_own_shows_that_reason() -> None:

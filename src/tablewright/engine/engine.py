@@ -239,13 +239,17 @@ class Engine:
         """
         return self._writer.start_group([_work(verb, request) for verb, request in work], wait=wait)
 
-    def settle(self) -> bool:
-        """Do all background work that is pending or due; False when there was none.
+    def changes(self) -> int:
+        """How many rows were ever changed: as long as it is the same, nothing was written."""
+        return self._storage.changes()
+
+    def settle(self) -> None:
+        """Wait until no background work is pending or due.
 
         New indexes are filled, dropped tables are removed, backups and restores are done; expired items are swept,
         shards rolled and the journal pruned by the present time. An exception of a job is raised here.
         """
-        return self.background.settle()
+        self.background.settle()
 
     def _watcher(self) -> Watcher:
         """Figures, and waking the background threads."""

@@ -210,15 +210,13 @@ class BackgroundThreads:
 
     # --- all of it ---
 
-    def settle(self) -> bool:
-        """Do all pending and scheduled work on the calling thread; False when there was none."""
-        steps = 0
+    def settle(self) -> None:
+        """Do all pending and scheduled work on the calling thread."""
         while (
             self.run_maintenance_step(due=True)
             or self.run_job_step()
             or self.jobs.retry_failed()  # jobs that the thread skips are pending all the same
         ):
-            steps += 1
+            pass
         self._metrics.flush()
         self._autoscaling.adjust(minute_of(self._world.now()))
-        return steps > 0
