@@ -50,6 +50,7 @@ def test_a_public_name_of_the_engine_is_there_when_it_is_used(program: str) -> N
 
 def test_the_engine_runs_without_what_prints_its_metrics() -> None:
     assert "prometheus_client" not in loaded_by("from tablewright import Engine; Engine.open().close()")
+    assert "prometheus_client" not in loaded_by("import tablewright.wire.server")
 
 
 def test_without_being_asked_nothing_of_opentelemetry_is_loaded() -> None:

@@ -198,6 +198,18 @@ def test_a_route_that_is_added_later_is_found_too() -> None:
         assert client.get("/later/on").json() == ["rex"]
 
 
+def test_a_router_that_redirects_to_the_path_with_a_slash_is_refused() -> None:
+    with pytest.raises(ValueError, match="redirect_slashes=False"):
+        RoutesByPrefix(APIRouter())
+
+
+def test_below_a_root_path_each_route_is_asked() -> None:
+    app = FastAPI(redirect_slashes=False)
+    app.add_api_route("/v1/pets", pets)
+    app.router.middleware_stack = RoutesByPrefix(app.router)
+    assert asyncio.run(answer_of(app, "/shop/v1/pets", "GET", root_path="/shop")) == (200, '["rex"]')
+
+
 def saying(number: int) -> Callable[[], Awaitable[int]]:
     async def say() -> int:
         return number
@@ -205,7 +217,7 @@ def saying(number: int) -> Callable[[], Awaitable[int]]:
     return say
 
 
-async def answer_of(app: FastAPI, path: str, method: str) -> tuple[int, str]:
+async def answer_of(app: FastAPI, path: str, method: str, root_path: str = "") -> tuple[int, str]:
     """The status and the body of an answer, without a server."""
     sent: list[Any] = []
 
@@ -216,5 +228,5 @@ async def answer_of(app: FastAPI, path: str, method: str) -> tuple[int, str]:
         sent.append(message)
 
     scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": []}
-    await app(scope, receive, send)
+    await app({**scope, "root_path": root_path}, receive, send)
     return sent[0]["status"], b"".join(part.get("body", b"") for part in sent[1:]).decode()

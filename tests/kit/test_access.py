@@ -27,6 +27,11 @@ keeper = SHOP.require(lambda caller: caller.subject.upper(), "keeper", mfa=True,
 Keeper = Annotated[str, Depends(keeper)]
 
 
+owned = SHOP.require_record(
+    lambda shop, caller: f"{shop.name} of {caller.subject}", "owner", code="OWNER_ONLY"
+)
+
+
 def own_shelf(request: Request, shelf: str, caller: Annotated[Principal, Depends(signed_in)]) -> str:
     return f"{SHOP.service(request).name}: {shelf} of {caller.subject}"
 
@@ -50,6 +55,10 @@ def routes(shop: Shop) -> APIRouter:
     @part.get("/shelves/{shelf}")
     def shelf(own: Annotated[str, Depends(own_shelf)]) -> str:
         return own
+
+    @part.get("/owned")
+    def shop_of(found: Annotated[str, Depends(owned)]) -> str:
+        return found
 
     @part.get("/window")
     def window(caller: Annotated[Principal, Depends(SHOP.caller)]) -> str:
@@ -95,6 +104,13 @@ def test_a_check_reads_the_service_of_its_router(client: httpx.Client) -> None:
     assert code_of(client.get("/two/shelves/3")) == (401, "LOGIN_REQUIRED")
 
 
+def test_a_check_gives_what_the_service_has_about_the_caller(client: httpx.Client) -> None:
+    olga = {"X-Subject": "olga", "X-Roles": "owner"}
+    assert client.get("/two/owned", headers=olga).json() == "two of olga"
+    assert code_of(client.get("/two/owned", headers={"X-Subject": "kai"})) == (403, "OWNER_ONLY")
+    assert code_of(client.get("/two/owned")) == (401, "LOGIN_REQUIRED")
+
+
 def test_anyone_may_call_a_route_that_only_asks_for_the_caller(client: httpx.Client) -> None:
     assert client.get("/one/window").json() == "anyone"
 
@@ -103,4 +119,5 @@ def test_the_description_of_the_api_says_what_a_check_needs(app: FastAPI) -> Non
     paths = app.openapi()["paths"]
     assert access_in(paths["/one/keeper"]["get"]) == Description(("keeper",), True)
     assert access_in(paths["/one/shelves/{shelf}"]["get"]) == Description((), False)
+    assert access_in(paths["/one/owned"]["get"]) == Description(("owner",), False)
     assert access_in(paths["/one/window"]["get"]) is None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from importlib import import_module
+from inspect import iscoroutinefunction
 
 import pytest
 from fastapi import FastAPI
@@ -18,7 +19,7 @@ SYSTEMS = ("campus", "chat", "parental", "portal", "travel")
 # Routes that anyone may call: what a shop window shows, policies that the law wants posted, the steps of signing in,
 # what a signed link opens or a signed event brings, and the geography. In Campus Cloud the token of a link or of a
 # file request, or a signed path, is the key to what it leads to; a password and a sender's ticket are checked besides
-# (sharing/links.py, sharing/drops.py).
+# (sharing/links.py, sharing/file_requests.py).
 SIGN_IN = ("GET sign-in", "POST sign-in", "GET sign-in/code", "POST sign-in/code")
 SEARCH = "GET search"  # finds what the caller may see
 PUBLIC_PAGES = {
@@ -115,6 +116,20 @@ def test_a_route_of_the_api_has_an_access_check_of_its_system_or_is_public(app: 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_page_has_an_access_check_of_its_system_or_is_public(app: FastAPI, system: str) -> None:
     assert unchecked(app, f"/console/{system}", system) == set(PUBLIC_PAGES[system])
+
+
+# Each plain function is a step in a thread: a user of Campus Cloud is found in one, a course in another.
+MOST_STEPS = {"campus": 3, "chat": 2, "parental": 2, "portal": 3, "travel": 2}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_request_waits_for_few_threads_before_its_route_runs(app: FastAPI, system: str) -> None:
+    steps = {
+        route: {id(one) for one in calls(of) if not iscoroutinefunction(one)}
+        for route, of in routes_below(app, f"/{system}").items()
+    }
+    most = max(map(len, steps.values()))
+    assert most == MOST_STEPS[system], [route for route, found in steps.items() if len(found) == most]
 
 
 def test_a_route_that_forgets_the_check_is_found() -> None:

@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends, Request, Response
 
@@ -116,10 +116,13 @@ def limit_rate(
     *,
     per_minute: float,
     burst: int,
-    identity: Callable[..., Any] = _anyone,
+    identity: Callable[..., Principal | Awaitable[Principal]] = _anyone,
     key: Callable[[Request, Principal], str] = rate_limit_key,
 ) -> Callable[..., Awaitable[None]]:
-    """A dependency that answers 429 to a caller over the limit. With `identity=principal(...)` subjects are limited."""
+    """A dependency that answers 429 to a caller over the limit. With `identity=principal(...)` subjects are limited.
+
+    `key` is called on the event loop: it must not wait for anything.
+    """
     limit = RateLimit(per_minute, burst)
     policy = f'"{name}";q={burst};w={math.ceil(burst * limit.interval)}'
 

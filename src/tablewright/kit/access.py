@@ -59,28 +59,25 @@ class Access(Generic[S]):
         words: str = "",
     ) -> Callable[[Request], R]:
         """A dependency: what `make` returns for the caller, who is signed in and has one of `roles` (see Needs)."""
-        needs = Needs(roles, mfa, code, words)
+        return self._required(Needs(roles, mfa, code, words), lambda _, caller: make(caller))
 
-        def required(request: Request) -> R:
-            caller = self.caller(request)
-            needs.refuse_without(request, caller)
-            return make(caller)
-
-        return checks(required, needs)
-
-    def require_user(
+    def require_record(
         self, find: Callable[[S, Principal], R], *roles: str, code: str = "ROLE_REQUIRED"
     ) -> Callable[[Request], R]:
         """A dependency: what `find` returns for the service and the caller, who is signed in as for `require`.
 
-        In one step: FastAPI runs each dependency in a thread of its own, which takes longer than most of them do.
+        One dependency and not two: FastAPI runs each plain function in a thread, and waiting for it takes longer than
+        most of them do.
         """
-        caller_of = self.require(itself, *roles, code=code)
+        return self._required(Needs(roles, code=code), find)
 
+    def _required(self, needs: Needs, find: Callable[[S, Principal], R]) -> Callable[[Request], R]:
         def required(request: Request) -> R:
-            return find(self.service(request), caller_of(request))
+            caller = self.caller(request)
+            needs.refuse_without(request, caller)
+            return find(self.service(request), caller)
 
-        return checks(required, Needs(roles, code=code))
+        return checks(required, needs)
 
 
 def itself(caller: Principal) -> Principal:

@@ -37,7 +37,7 @@ class Metrics:
 
     def text(self) -> bytes:
         """The figures of every region as one text for Prometheus."""
-        # prometheus_client is a tenth of what a server imports, and most servers are never asked.
+        # prometheus_client is a tenth of what `engine serve` imports, and most of those servers are never asked.
         from tablewright.engine.metrics.prometheus import prometheus
 
         return prometheus([engine.metrics.snapshot() for engine in self.engines.values()])

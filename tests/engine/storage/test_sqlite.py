@@ -165,6 +165,17 @@ def test_the_log_does_not_grow_without_end(store: Path, monkeypatch: pytest.Monk
         assert found(engine, "pet 9") == item("pet 9", number=3999, fill="x" * 5000)
 
 
+def test_all_of_a_large_file_may_be_mapped(store: Path) -> None:
+    storage = Storage(store, "relaxed")
+    try:
+        rows = storage.acquire_reader()
+        mapped = rows.connection.execute("PRAGMA mmap_size").fetchall()
+        storage.release_reader(rows)
+        assert mapped == [(2**40,)], "this build of SQLite maps no more"
+    finally:
+        storage.close()
+
+
 def test_what_a_snapshot_reads_is_one_moment(store: Path) -> None:
     storage = Storage(store, "relaxed")
     try:

@@ -26,8 +26,8 @@ def _unsuspended(campus: Campus, caller: Principal) -> User:
     return campus.users.entered(caller)
 
 
-me = CAMPUS.require_user(_unsuspended)  # the caller's own record; SUSPENDED if the account is
-admin = CAMPUS.require_user(_unsuspended, "admin", code="ADMIN_ONLY")
+me = CAMPUS.require_record(_unsuspended)  # the caller's own record; SUSPENDED if the account is
+admin = CAMPUS.require_record(_unsuspended, "admin", code="ADMIN_ONLY")
 
 Caller = Annotated[Principal, Depends(CAMPUS.caller)]  # anyone: for public routes
 Me = Annotated[User, Depends(me)]

@@ -36,9 +36,9 @@ def _not_erased(chat: Chat, caller: Principal) -> User:
     return chat.people.entered(caller)
 
 
-me = CHAT.require_user(_not_erased)  # the caller's own record; ERASED if the account is
-zookeeper = CHAT.require_user(_not_erased, *STAFF, code="ZOOKEEPER_ONLY")  # or an administrator
-administrator = CHAT.require_user(_not_erased, "administrator", code="ADMIN_ONLY")
+me = CHAT.require_record(_not_erased)  # the caller's own record; ERASED if the account is
+zookeeper = CHAT.require_record(_not_erased, *STAFF, code="ZOOKEEPER_ONLY")  # or an administrator
+administrator = CHAT.require_record(_not_erased, "administrator", code="ADMIN_ONLY")
 
 Caller = Annotated[Principal, Depends(CHAT.caller)]  # anyone: for public routes
 Me = Annotated[User, Depends(me)]
