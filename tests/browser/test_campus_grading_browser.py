@@ -141,3 +141,15 @@ def test_a_student_tries_what_if(open_page: Open) -> None:
     noor.get_by_label(re.compile("Points for Team project")).fill("50")
     noor.get_by_role("button", name="Show total with these points").click()
     expect(noor.get_by_text("With your guesses")).to_be_visible()
+
+
+def test_a_message_on_a_page_of_grades_stands_beside_its_icon(open_page: Open) -> None:
+    page = open_page(TESSA, width=390)
+    page.goto(f"{course_of(page)}/gradebook")
+    page.locator(".demo-switch summary").click()
+    page.locator(".demo-switch").get_by_role("button", name="Brandt").click()
+    message = page.locator(".flash.note")
+    message.get_by_text("You are now signed in").wait_for()
+    icon, text = (message.locator(part).bounding_box() for part in ("svg", "p"))
+    assert icon["x"] + icon["width"] <= text["x"]
+    assert text["width"] > 200, "the text has the rest of the line"

@@ -326,8 +326,8 @@ def test_a_trip_that_ends_before_it_begins_is_refused_with_what_was_typed(maya: 
 def test_figures_say_what_they_are_out_of(maya: httpx.Client, travel: Travel) -> None:
     figures = travel.statistics.of(MAYA)
     words = words_of(maya.get(f"{HOME}/statistics"))
-    assert f"{figures.countries_visited} of 195, {figures.countries_percentage:.1f}%" in words
-    assert f"{figures.us_states_visited} of 50, {figures.us_states_percentage:.1f}%" in words
+    assert f"{figures.countries_visited} of 195, {figures.countries_percentage:.1f} %" in words
+    assert f"{figures.us_states_visited} of 50, {figures.us_states_percentage:.1f} %" in words
 
 
 def test_the_timeline_has_dates_in_order_and_the_undated_apart(travel: Travel) -> None:

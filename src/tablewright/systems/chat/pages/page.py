@@ -5,7 +5,7 @@ Must hold: the routes check who may see a page (access.py); every time is shown 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from itertools import groupby
 from typing import Any
@@ -45,6 +45,7 @@ class ChatPages(SystemPages):
             "is_administrator": "administrator" in caller.roles,
             "moment": moment_words,
             "clock": clock_words,
+            "day": day_words,
             "by_day": messages_by_day,
             "portrait": self.portraits(),
         }
@@ -72,6 +73,11 @@ def moment_words(at: datetime | None, zone: str = "UTC") -> str:
     if at is None:
         return "–"
     return moment_of_week(at, zone)
+
+
+def day_words(at: datetime | date, zone: str = "UTC") -> str:
+    """`16 November 2026`."""
+    return full_date(in_zone(at, zone) if isinstance(at, datetime) else at)
 
 
 def clock_words(at: datetime, zone: str = "UTC") -> str:
