@@ -1,5 +1,6 @@
 """The pages are true: the tree is the tree that is checked, files they name exist, their examples and commands run."""
 
+import ast
 import re
 import shlex
 from pathlib import Path
@@ -45,6 +46,19 @@ def test_every_python_file_a_page_names_exists(page: Path) -> None:
     files = python_files()
     named = set(re.findall(r"`(?:python )?([\w/]+\.py)\b", page.read_text()))
     assert {name for name in named if not any(f"/{file}".endswith(f"/{name}") for file in files)} == set()
+
+
+# Of a user, or of what is printed from it.
+NOT_OURS = ("path/file.py", "scripts/validate_schemas.py")
+
+
+def test_every_python_file_that_the_beginning_of_a_module_names_exists() -> None:
+    files = python_files()
+    told = {file: ast.get_docstring(ast.parse((HOME / file).read_bytes())) or "" for file in files}
+    named = {(file, name) for file in files for name in re.findall(r"(?<![\w*/.-])[\w/]+\.py\b", told[file])}
+    known = {f"/{file}" for file in files}
+    missing = [each for each in named if not any(one.endswith(f"/{each[1]}") for one in known)]
+    assert [each for each in missing if each[1] not in NOT_OURS] == []
 
 
 @pytest.mark.parametrize(

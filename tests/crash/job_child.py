@@ -1,9 +1,9 @@
 """The process that is killed while long work is done: snapshots being made, tables being restored, chunks removed.
 
-`python labour_child.py DIR ROUND`. One thread writes items in order and moves amounts between accounts, another asks
-for backups and restores and forgets some of them; the labourer and the keeper do it all in steps so small that a kill
+`python job_child.py DIR ROUND`. One thread writes items in order and moves amounts between accounts, another asks
+for backups and restores and forgets some of them; the threads of the background do it all in steps so small that a kill
 falls between or into them. A line on stdout is a promise: what it tells of was answered before.
-Elsewhere: what is promised and how it is checked (test_labours.py).
+Elsewhere: what is promised and how it is checked (test_jobs.py).
 """
 
 import os

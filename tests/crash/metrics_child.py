@@ -1,9 +1,9 @@
-"""The process that is killed while its figures are added up and written.
+"""The process that is killed while its metrics are added up and written.
 
-`python figures_child.py DIR NUMBER`: puts items numbered from NUMBER, moves its clock on a minute after each few and
-has the figures written, one point a step, so that a kill falls into or between steps. A line on stdout is a promise: so
-many puts were answered, and so many were in minutes whose figures were written.
-Elsewhere: how it is checked (test_kill_figures.py).
+`python metrics_child.py DIR NUMBER`: puts items numbered from NUMBER, moves its clock on a minute after each few and
+has the metrics written, one point a step, so that a kill falls into or between steps. A line on stdout is a promise: so
+many puts were answered, and so many were in minutes whose metrics were written.
+Elsewhere: how it is checked (test_kill_metrics.py).
 """
 
 import os

@@ -2,8 +2,8 @@
 
 Hypothesis walks a story of a few dozen steps, checks every answer against the model, and shrinks a story that goes
 wrong to the shortest one that does. After each step the store is verified, after each story compared in full.
-Elsewhere: the model (model.py), the two sides (sides.py), what is drawn (strategies.py, deeds.py, claims.py,
-edits.py), chores by hand (tests/engine/stepped_engine.py).
+Elsewhere: the model (model.py), the two sides (sides.py), what is drawn (strategies.py, operations.py, claims.py,
+edits.py), background work by hand (tests/engine/stepped_engine.py).
 """
 
 import sys

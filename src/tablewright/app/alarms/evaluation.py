@@ -4,7 +4,7 @@ A period's value is a statistic of its points. CloudWatch looks back over more p
 of them have a value, the newest of those count, and a gap changes nothing. Only otherwise is missing data treated as
 the alarm says, and then no more of it than is needed.
 Must hold: what is evaluated ends at a whole minute, so two evaluations within a minute agree.
-Elsewhere: where points come from (series.py), what a change of state leads to (states.py).
+Elsewhere: where points come from, and what a change of state leads to (states.py).
 """
 
 from collections.abc import Iterable, Sequence

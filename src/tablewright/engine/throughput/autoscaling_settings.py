@@ -6,7 +6,7 @@ any region from any other, and is replicated with the group. Write units are sha
 settings; read units are each region's own. A setting is a list: the target, the least and the most units, and then, if
 more was given, a mapping of it by the service's names (DETAILS), which is stored with the table.
 Must hold: the settings in a region's store equal its settings in the group.
-Elsewhere: scaling (autoscaling.py), the verbs (api/*_table_replica_auto_scaling.py).
+Elsewhere: scaling (autoscaling.py), the verbs (api/replica_autoscaling.py).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """Submissions and drafts: `/assignments/{id}/submissions` and `/draft`, `/submissions/{id}`, `/me/submissions`.
 
-Elsewhere: grades (grading.py).
+Elsewhere: grades (marks.py).
 """
 
 from datetime import datetime

@@ -1,6 +1,6 @@
 """Assignments: the page for students and staff, the editor, publishing and closing, other dates for some.
 
-Elsewhere: submitting (submit.py), typed values (assignment_form.py), marking (grading.py).
+Elsewhere: submitting (submit.py), typed values (assignment_form.py), marking (marks.py).
 """
 
 from datetime import datetime, timedelta
