@@ -70,13 +70,15 @@ def running(contender: Contender, directory: Path) -> Iterator[Running]:
 
 def _start(contender: Contender, port: int, data: Path, log: IO[bytes]) -> subprocess.Popen[bytes]:
     command = contender.command(port, data)
+    # Where it is set, a server of ours would compile its modules at every start.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     try:
         return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env={**os.environ, **contender.environment},
+            env={**inherited, **contender.environment},
         )
     except OSError as error:
         raise CannotMeasure(f"{contender.name} cannot be started: {command[0]}: {error.strerror}") from error
