@@ -21,10 +21,10 @@ from tablewright.kit.family import (
     MOST_CHILDREN,
     Families,
     Family,
+    FamilyRole,
     Home,
     Invitation,
     Member,
-    Place,
     families_in,
 )
 from tablewright.kit.tables import Store
@@ -63,11 +63,11 @@ def begin(town: Town, name: str, parent: str) -> Family:
     return family
 
 
-def place(town: Town, family: str, user: str, where: Place = "parent") -> Member:
+def place(town: Town, family: str, user: str, where: FamilyRole = "parent") -> Member:
     return Member(family_id=family, user_id=user, place=where, joined_at=town.store.now())
 
 
-def join(town: Town, family: str, user: str, where: Place = "parent") -> None:
+def join(town: Town, family: str, user: str, where: FamilyRole = "parent") -> None:
     found = town.family(family)
     assert found is not None
     town.store.db.write(*town.joined(found, place(town, family, user, where)))

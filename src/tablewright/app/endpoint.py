@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from tablewright.app.design import SecretCheck, app_design, secret_checks
-from tablewright.app.place import Firewalls, Place, SharedTables
+from tablewright.app.place import Firewalls, SharedTables, StoreLocation
 from tablewright.app.token_secret import NAME as TOKEN_SECRET
 from tablewright.app.token_secret import kept_secret
 from tablewright.client import Call, CallRefused
@@ -105,7 +105,7 @@ class Endpoint:
     secrets_option: str = "--secrets"
 
 
-def shared_place(endpoint: Endpoint, systems: Sequence[System], world: World) -> Place:
+def shared_place(endpoint: Endpoint, systems: Sequence[System], world: World) -> StoreLocation:
     """The endpoint as a place; refuses what is missing by its name, before a table is made."""
     refuse_missing(endpoint.secrets, systems, endpoint.secrets_option)
     check_objects(endpoint.objects, world)
@@ -117,7 +117,7 @@ def shared_place(endpoint: Endpoint, systems: Sequence[System], world: World) ->
     def is_answering() -> bool:
         return "Table" in endpoint.probe("DescribeTable", {"TableName": table})
 
-    return Place(
+    return StoreLocation(
         endpoint.call,
         is_answering,
         endpoint.secrets,

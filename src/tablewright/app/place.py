@@ -48,7 +48,7 @@ class SharedTables:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StoreLocation:
     """Where a process keeps things. `files` has the layout of a data directory: secrets, keys, `systems/NAME`.
 
     `own` is the environment of the app's own tables, `environment_of` that of a system's. `regions` are those of a
@@ -93,7 +93,7 @@ def own_store(
     buckets: str | None,
     also_regions: Sequence[str],
     copies: str | None,
-) -> Place:
+) -> StoreLocation:
     """A store that this process opens, in a directory or in memory; `stack` closes it."""
     if memory and copies is not None:
         # Each run would have a new name, so old copies would never be removed.
@@ -126,7 +126,7 @@ def own_store(
     def is_answering() -> bool:
         return "TableNames" in call("ListTables", {"Limit": 1})
 
-    return Place(
+    return StoreLocation(
         call,
         is_answering,
         files,

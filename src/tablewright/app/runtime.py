@@ -51,7 +51,7 @@ from tablewright.app.mail import Directory, Mail, Way
 from tablewright.app.manual_jobs import Works
 from tablewright.app.migrations import make_tables, migration_work, names_of, tables_of
 from tablewright.app.people import ENGINEER, THE_ENGINEER, everybody
-from tablewright.app.place import NotOnEndpoint, Place, own_store
+from tablewright.app.place import NotOnEndpoint, StoreLocation, own_store
 from tablewright.app.progress import silent
 from tablewright.app.schedule import Schedule
 from tablewright.app.systems import SYSTEMS
@@ -110,7 +110,7 @@ class Post:
 class Runtime:
     """What one process owns. Made by open_app or open_on_endpoint; close it."""
 
-    place: Place
+    place: StoreLocation
     world: World
     issuer: Issuer
     verifier: Verifier
@@ -335,7 +335,7 @@ class _Options:
 
 
 def _opened(
-    place: Place, systems: Sequence[System], world: World, options: _Options, stack: ExitStack
+    place: StoreLocation, systems: Sequence[System], world: World, options: _Options, stack: ExitStack
 ) -> Runtime:
     """The runtime at a place; `stack` closes what was opened so far, and the runtime takes it over."""
     call, secret, files = place.call, place.secret, place.files
@@ -416,7 +416,7 @@ def _opened(
 
 
 @contextmanager
-def _named_refusals(place: Place, title: str) -> Iterator[None]:
+def _named_refusals(place: StoreLocation, title: str) -> Iterator[None]:
     """What an endpoint refuses of a system's tables is said at the start, with the system's name."""
     try:
         yield
@@ -441,7 +441,7 @@ def _refuse_clashes(systems: Sequence[System]) -> None:
 
 def _started(
     system: System,
-    place: Place,
+    place: StoreLocation,
     world: World,
     issuer: Issuer,
     stack: ExitStack,
@@ -470,7 +470,7 @@ def _started(
 
 
 def _uploads(
-    place: Place, running: Sequence[RunningSystem], world: World, options: _Options
+    place: StoreLocation, running: Sequence[RunningSystem], world: World, options: _Options
 ) -> UploadedDesigns:
     """The uploaded designs of a store; on an endpoint there are none."""
 
@@ -489,7 +489,7 @@ def _uploads(
 
 
 def _drives(
-    place: Place, systems: Sequence[System], leases: Leases | None, stack: ExitStack
+    place: StoreLocation, systems: Sequence[System], leases: Leases | None, stack: ExitStack
 ) -> Callable[[], bool] | None:
     """Whether this process drives devices; None if processes share them. One that was declared to has a lease for as
     long as it runs; FirewallsTaken if another has it."""
@@ -527,7 +527,7 @@ def _told_long_ago(letter: OutgoingMessage) -> None:
 
 
 def _copies(
-    running: Sequence[RunningSystem], world: World, place: Place
+    running: Sequence[RunningSystem], world: World, place: StoreLocation
 ) -> tuple[Copying | None, tuple[str, ...]]:
     """The off-site copies, if designs want them; or the advice to show if no location is set."""
     wanting = [each for each in running if tables_to_copy([each.db])]
@@ -547,7 +547,7 @@ def _open_table(led: Call, db: Db, table: str) -> str:
     return led.open_table(name) if isinstance(led, Router) else name
 
 
-def _alarms(running: Sequence[RunningSystem], place: Place) -> list[DeclaredAlarm]:
+def _alarms(running: Sequence[RunningSystem], place: StoreLocation) -> list[DeclaredAlarm]:
     """On an endpoint only those on metrics that systems publish: the service has the metrics of its tables."""
     regions = place.regions
     replicas = [name for name in regions if name != regions.home] if regions is not None else []

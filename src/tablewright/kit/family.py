@@ -41,7 +41,7 @@ from tablewright.edge.errors import Conflict, NotFound
 from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
 from tablewright.kit.tables import Store, digest
 
-Place: TypeAlias = Literal["parent", "child"]
+FamilyRole: TypeAlias = Literal["parent", "child"]
 INVITED_FOR = timedelta(days=7)
 MOST_PARENTS, MOST_CHILDREN = 6, 12
 _STYLE = ConfigDict(populate_by_name=True, extra="forbid", frozen=True)
@@ -67,7 +67,7 @@ class Member(BaseModel):
 
     family_id: str
     user_id: str
-    place: Place = "parent"
+    place: FamilyRole = "parent"
     joined_at: datetime
     version: int = 1
 
@@ -94,7 +94,7 @@ class Invitation(BaseModel):
     family_id: str
     email: str
     invited_by: str
-    place: Place = "parent"
+    place: FamilyRole = "parent"
     child_id: str | None = None
     created_at: datetime
     expires_at: datetime
@@ -310,7 +310,7 @@ class Families(Generic[F, M, H, N]):
             self.tables.homes.change(home, home.model_copy(update=there)),
         )
 
-    def _counted(self, family: F, place: Place, more: int) -> Write[F]:
+    def _counted(self, family: F, place: FamilyRole, more: int) -> Write[F]:
         name = "parents" if place == "parent" else "children"
         after = family.model_copy(update={name: getattr(family, name) + more})
         return self.tables.families.change(family, after)
@@ -323,7 +323,7 @@ class Families(Generic[F, M, H, N]):
         email: str,
         *,
         invited_by: str,
-        place: Place = "parent",
+        place: FamilyRole = "parent",
         child_id: str | None = None,
     ) -> tuple[str, N]:
         """A token for the mail and the invitation to store with it."""
@@ -360,7 +360,7 @@ class Families(Generic[F, M, H, N]):
         )
 
 
-def _refuse_full(family: Family, place: Place) -> None:
+def _refuse_full(family: Family, place: FamilyRole) -> None:
     count, most = (family.parents, MOST_PARENTS) if place == "parent" else (family.children, MOST_CHILDREN)
     if count >= most:
         words = f"A family can have {MOST_PARENTS} parents and {MOST_CHILDREN} children."

@@ -19,8 +19,8 @@ from tablewright.app.designs.item_csv import (
     MOST_BYTES,
     MOST_ROWS,
     CsvItems,
+    CsvRow,
     FileUnusable,
-    Line,
     csv_of,
     items_in,
 )
@@ -157,7 +157,7 @@ def _content(form: Form) -> bytes:
 def _put(
     runtime: Runtime,
     described: Mapping[str, Any],
-    lines: Sequence[Line],
+    lines: Sequence[CsvRow],
     secret: frozenset[str],
     replaces: bool,
 ) -> Imported:

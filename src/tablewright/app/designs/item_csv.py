@@ -93,7 +93,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CsvRow:
     """A line of a file: its item, or what is wrong with it."""
 
     number: int
@@ -104,14 +104,14 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class CsvItems:
     columns: tuple[Column, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[CsvRow, ...]
 
     @property
-    def wrong(self) -> list[Line]:
+    def wrong(self) -> list[CsvRow]:
         return [line for line in self.lines if line.mistake]
 
     @property
-    def right(self) -> list[Line]:
+    def right(self) -> list[CsvRow]:
         return [line for line in self.lines if not line.mistake]
 
 
@@ -171,9 +171,9 @@ def _column(cell: str, key: Mapping[str, str], letters: Mapping[str, str]) -> Co
     return Column(name, letters.get(name, "S"), "design" if name in letters else "default")
 
 
-def _line(number: int, cells: Sequence[str], columns: Sequence[Column], key: Mapping[str, str]) -> Line:
+def _line(number: int, cells: Sequence[str], columns: Sequence[Column], key: Mapping[str, str]) -> CsvRow:
     if len(cells) > len(columns):
-        return Line(number, {}, f"It has {len(cells)} cells, but there are {len(columns)} columns.")
+        return CsvRow(number, {}, f"It has {len(cells)} cells, but there are {len(columns)} columns.")
     item: Item = {}
     for column, cell in zip(columns, cells, strict=False):
         if cell == "":
@@ -181,13 +181,13 @@ def _line(number: int, cells: Sequence[str], columns: Sequence[Column], key: Map
         try:
             item[column.name] = admit(_value(column.kind, _unguarded(cell)))[0]
         except (BadValue, WrongJson, ItemUnusable, orjson.JSONDecodeError) as wrong:
-            return Line(number, {}, f"{column.name} is not of the type {column.kind}: {wrong}")
+            return CsvRow(number, {}, f"{column.name} is not of the type {column.kind}: {wrong}")
     try:
         refuse_key(item, key)
         admit_item(item)
     except (ItemUnusable, BadValue) as wrong:
-        return Line(number, {}, str(wrong))
-    return Line(number, item)
+        return CsvRow(number, {}, str(wrong))
+    return CsvRow(number, item)
 
 
 def _value(kind: str, text: str) -> Any:
@@ -204,14 +204,14 @@ def _value(kind: str, text: str) -> Any:
     return {kind: text if kind in ("S", "N", "B") else orjson.loads(text)}
 
 
-def _distinct(lines: Sequence[Line], key: Mapping[str, str]) -> tuple[Line, ...]:
+def _distinct(lines: Sequence[CsvRow], key: Mapping[str, str]) -> tuple[CsvRow, ...]:
     """Lines with mistakes for those whose key an earlier line has."""
     seen: dict[bytes, int] = {}
     found = []
     for line in lines:
         own = orjson.dumps([line.item[name] for name in key]) if line.item else b""
         if own and own in seen:
-            line = Line(line.number, {}, f"Line {seen[own]} has the same key.")
+            line = CsvRow(line.number, {}, f"Line {seen[own]} has the same key.")
         elif own:
             seen[own] = line.number
         found.append(line)

@@ -6,7 +6,7 @@ from tablewright.design.cost.format import count, money
 from tablewright.design.prices import HOME, MILLION, PRICES
 from tablewright.design.review.facts import Facts
 from tablewright.design.review.facts.operations import Cost, UnitCount
-from tablewright.design.review.rule import Place, Places, rule, rules_in
+from tablewright.design.review.rule import Violation, Violations, rule, rules_in
 from tablewright.design.units import write_units
 
 _TOLERATED = Decimal("0.05")
@@ -49,7 +49,7 @@ def computed_units(each: UnitCount) -> Decimal:
 
 
 @rule("COST-ARITH", "error", "compute it again: units x price / 1 000 000; raise a budget that is too low")
-def cost_arith(facts: Facts) -> Places:
+def cost_arith(facts: Facts) -> Violations:
     """A stated cost is more than 5 % off its own units and price, or a budget is below what the design costs.
     Decisions about the design then rest on a figure that no bill will have."""
     for cost in facts.costs:
@@ -60,15 +60,15 @@ def cost_arith(facts: Facts) -> Places:
             and _is_off(cost.stated, computed)
             and _is_off(cost.stated, computed * cost.points)
         ):
-            yield Place(cost.name, cost.line, f"${cost.stated} is stated", f"${computed:f} computed")
+            yield Violation(cost.name, cost.line, f"${cost.stated} is stated", f"${computed:f} computed")
     for budget in facts.budgets:
         if budget.computed > budget.limit:
             why = f"the budget of {money(budget.limit)} a month is below what the design costs"
-            yield Place(budget.environment, budget.line, why, f"{money(budget.computed)} computed")
+            yield Violation(budget.environment, budget.line, why, f"{money(budget.computed)} computed")
 
 
 @rule("COST-READPRICE", "error", "split the requests into reads and writes")
-def cost_readprice(facts: Facts) -> Places:
+def cost_readprice(facts: Facts) -> Violations:
     """All requests of a table are priced as reads.
     A write costs five times as much, and more with each index."""
     for cost in facts.costs:
@@ -78,14 +78,14 @@ def cost_readprice(facts: Facts) -> Places:
             if not _is_off(cost.stated, cost.requests * price / MILLION):
                 worst = cost.requests * 5 * price / MILLION
                 evidence = f"${cost.stated} if all are reads, ${worst:f} if all are writes"
-                yield Place(
+                yield Violation(
                     cost.name, cost.line, f"{count(cost.requests)} requests at the price of reads", evidence
                 )
                 break
 
 
 @rule("COST-FANOUT", "warning", "add one unit for each index entry, two where its key changes")
-def cost_fanout(facts: Facts) -> Places:
+def cost_fanout(facts: Facts) -> Violations:
     """A stated number of write units leaves out the indexes, or counts them wrongly.
     Each index that has an entry for the item is written too."""
     for each in facts.unit_counts:
@@ -93,11 +93,13 @@ def cost_fanout(facts: Facts) -> Places:
         computed = computed_units(each)
         if entries and computed != each.stated:
             indexes = ", ".join(entries)
-            yield Place(each.name, each.line, f"{each.stated} units are stated", f"{computed} with {indexes}")
+            yield Violation(
+                each.name, each.line, f"{each.stated} units are stated", f"{computed} with {indexes}"
+            )
 
 
 @rule("COST-SIZE", "warning", "count the units of the item at its size when it is written")
-def cost_size(facts: Facts) -> Places:
+def cost_size(facts: Facts) -> Violations:
     """A number of write units ignores that the item grows.
     Each write pays for the whole item, so the last writes of a long list cost many times the first."""
     for each in facts.unit_counts:
@@ -107,29 +109,29 @@ def cost_size(facts: Facts) -> Places:
         if average > each.stated:
             most = write_units(each.elements * each.element_bytes)
             evidence = f"{average} units on average, {most} at the end"
-            yield Place(each.name, each.line, f"{each.stated} units for each write", evidence)
+            yield Violation(each.name, each.line, f"{each.stated} units for each write", evidence)
 
 
 @rule("COST-PRICE", "error", "take prices from one price book, with region, measure and date")
-def cost_price(facts: Facts) -> Places:
+def cost_price(facts: Facts) -> Violations:
     """A price is stated in two ways, by another measure than it has, or is not that of the region.
     Every figure computed from it is wrong by the same factor."""
     for each in facts.prices:
         others = {o.amount for o in facts.prices if o.kind == each.kind and o.amount != each.amount}
         if others:
             also = ", ".join(f"${other}" for other in sorted(others))
-            yield Place(each.kind, each.line, f"${each.amount} here, {also} elsewhere")
+            yield Violation(each.kind, each.line, f"${each.amount} here, {also} elsewhere")
         book = PRICES.of(each.region or HOME)[each.kind]
         if each.measure and each.measure != book.measure:
-            yield Place(each.kind, each.line, f"'{each.measure}': the price is {book.measure}")
+            yield Violation(each.kind, each.line, f"'{each.measure}': the price is {book.measure}")
         elif each.region and _is_off(each.amount, book.amount):
             line = facts.price_list.line if facts.price_list else each.line
             evidence = f"{book} in {each.region}, {book.as_of}"
-            yield Place(each.kind, line, f"${each.amount} is not the price in {each.region}", evidence)
+            yield Violation(each.kind, line, f"${each.amount} is not the price in {each.region}", evidence)
 
 
 @rule("COST-BACKUPS", "error", "multiply the size by the number of backups kept")
-def cost_backups(facts: Facts) -> Places:
+def cost_backups(facts: Facts) -> Violations:
     """The cost of backups counts the data once, and many backups are kept.
     Each full backup is paid for as long as it is kept."""
     for cost in facts.costs:
@@ -138,38 +140,40 @@ def cost_backups(facts: Facts) -> Places:
         once = cost.gb * cost.gb_price
         if not _is_off(cost.stated, once):
             evidence = f"${once * cost.points:f} for {cost.points} full backups"
-            yield Place(cost.name, cost.line, f"${cost.stated} is the price of one backup", evidence)
+            yield Violation(cost.name, cost.line, f"${cost.stated} is the price of one backup", evidence)
 
 
 @rule("COST-RATIO", "warning", "state which quantity the percentage is of")
-def cost_ratio(facts: Facts) -> Places:
+def cost_ratio(facts: Facts) -> Violations:
     """A percentage is attached to the wrong quantity, or does not follow from its figures.
     The saving that a decision rests on does not exist."""
     for each in facts.ratios:
         if each.before and each.after is not None:
             computed = 100 * (each.before - each.after) / each.before
             if abs(computed - each.percent) >= 1:
-                yield Place(
+                yield Violation(
                     each.of, each.line, f"{each.percent} % of {each.of}", f"{computed:.1f} % computed"
                 )
         others = {o.of for o in facts.ratios if o.percent == each.percent and o.of != each.of}
         if others:
-            yield Place(each.of, each.line, f"{each.percent} % is also stated of {', '.join(sorted(others))}")
+            yield Violation(
+                each.of, each.line, f"{each.percent} % is also stated of {', '.join(sorted(others))}"
+            )
 
 
 @rule("CAP-MODE", "error", "choose one mode for each environment")
-def cap_mode(facts: Facts) -> Places:
+def cap_mode(facts: Facts) -> Violations:
     """A table is given both capacity modes in one environment.
     A table has one, and the two have other prices and other limits."""
     for each in facts.capacities:
         for other in facts.capacities:
             same = (other.table, other.environment) == (each.table, each.environment)
             if same and other.mode != each.mode:
-                yield Place(each.table, each.line, f"{each.mode} here, {other.mode} elsewhere")
+                yield Violation(each.table, each.line, f"{each.mode} here, {other.mode} elsewhere")
 
 
 @rule("CAP-UNITS", "error", "reserve more units, let them scale further, or pay on demand")
-def cap_units(facts: Facts) -> Places:
+def cap_units(facts: Facts) -> Violations:
     """A table, or an index of it, reserves fewer units than its stated load takes.
     What is above them is throttled all the time, not only at a peak."""
     for each in facts.capacities:
@@ -179,17 +183,17 @@ def cap_units(facts: Facts) -> Places:
         ):
             if most is not None and load is not None and load > most:
                 why = f"{each.environment or 'it'} reserves at most {most} {what} units for it and each index"
-                yield Place(each.table, each.line, why, f"the load takes {load:,.0f} a second on average")
+                yield Violation(each.table, each.line, why, f"the load takes {load:,.0f} a second on average")
 
 
 @rule("CAP-VOLUME", "warning", "check the number of users and of requests")
-def cap_volume(facts: Facts) -> Places:
+def cap_volume(facts: Facts) -> Violations:
     """A stated load is more than users can cause.
     The estimate is off by orders of magnitude, or a program polls."""
     for each in facts.volumes:
         daily = each.requests_a_month / 30 / each.users
         if daily > _MANY_A_DAY:
-            yield Place(
+            yield Violation(
                 f"{each.users} users",
                 each.line,
                 f"{count(each.requests_a_month)} a month",
@@ -198,26 +202,26 @@ def cap_volume(facts: Facts) -> Places:
 
 
 @rule("CAP-SIZE", "warning", "limit the number of elements, or store each as an item")
-def cap_size(facts: Facts) -> Places:
+def cap_size(facts: Facts) -> Violations:
     """A list, a map or a set of an item has no limit, or items are stated to be larger than DynamoDB takes.
     Items hold 400 KB: writes get slower and dearer, and one day are refused."""
     for entity in facts.entities:
         if (entity.item_bytes or 0) > _MOST_BYTES:
             why, limit = f"its items have {entity.item_bytes:,} bytes", f"{_MOST_BYTES:,} are the most"
-            yield Place(entity.name, entity.line, why, limit, "error")
+            yield Violation(entity.name, entity.line, why, limit, "error")
         for attribute in entity.attributes:
             if attribute.type in ("L", "M", "SS", "NS", "BS") and attribute.max is None:
-                yield Place(f"{entity.name}.{attribute.name}", attribute.line, "it has no limit")
+                yield Violation(f"{entity.name}.{attribute.name}", attribute.line, "it has no limit")
 
 
 @rule("CAP-LIMITFACT", "information", "quote the present limit")
-def cap_limitfact(facts: Facts) -> Places:
+def cap_limitfact(facts: Facts) -> Violations:
     """A limit of the service is quoted wrongly.
     The design avoids what is allowed, or rests on what is not."""
     for each in facts.limits:
         true, words = _LIMITS.get(each.name, ("", (each.value,)))
         if each.value not in words:
-            yield Place(each.name, each.line, f"'{each.value}' is quoted", true)
+            yield Violation(each.name, each.line, f"'{each.value}' is quoted", true)
 
 
 RULES = rules_in(globals())

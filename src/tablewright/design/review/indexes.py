@@ -30,7 +30,7 @@ from tablewright.design.review.lookup import (
     table_named,
     template_of,
 )
-from tablewright.design.review.rule import Place, Places, rule, rules_in
+from tablewright.design.review.rule import Violation, Violations, rule, rules_in
 from tablewright.english import plural
 
 _BUSY = 500
@@ -49,7 +49,7 @@ def _entities_in(facts: Facts, index: Index) -> tuple[Entity, ...]:
 
 
 @rule("IDX-LOWCARD", "warning", "make the key sparse, or add a shard to it")
-def idx_lowcard(facts: Facts) -> Places:
+def idx_lowcard(facts: Facts) -> Violations:
     """The partition key of an index, or of a table with many writes, has few values, such as a status or a day.
     All items of one value share a partition, which takes 1000 write units a second."""
     for index in facts.indexes:
@@ -70,7 +70,9 @@ def idx_lowcard(facts: Facts) -> Places:
                 yield _few_values(entity, table.hash, table.name, found, entity.table_writes)
 
 
-def _few_values(entity: Entity, key: KeyAttribute, place: str, found: Cardinality, writes: float) -> Place:
+def _few_values(
+    entity: Entity, key: KeyAttribute, place: str, found: Cardinality, writes: float
+) -> Violation:
     template = template_of(entity, key.name)
     evidence = f"{writes:g} writes a second into {_values(found)}" if writes else ""
     severity: Severity | None = "error" if _is_busy(found, writes) else None
@@ -78,7 +80,7 @@ def _few_values(entity: Entity, key: KeyAttribute, place: str, found: Cardinalit
         where, line, what = place, key.line, key.name
     else:
         where, line, what = f"{entity.name}.{key.name}", template.line, _quoted(template)
-    return Place(where, line, f"{what} has {_values(found)}", evidence, severity)
+    return Violation(where, line, f"{what} has {_values(found)}", evidence, severity)
 
 
 def _writes_into(facts: Facts, index: Index, entity: Entity) -> float:
@@ -116,7 +118,7 @@ def _quoted(template: KeyTemplate) -> str:
 
 
 @rule("IDX-POPULAR", "warning", "add a shard to the key, and keep aggregates apart")
-def idx_popular(facts: Facts) -> Places:
+def idx_popular(facts: Facts) -> Violations:
     """A value of an index's partition key is shared by the items of most users.
     Their writes all go to one partition, and a read of it returns everybody."""
     for index in facts.indexes:
@@ -124,7 +126,7 @@ def idx_popular(facts: Facts) -> Places:
             template = template_of(entity, index.hash.name)
             if template and _is_popular(entity, index):
                 where = f"{entity.name}.{index.hash.name}"
-                yield Place(where, template.line, f"{_quoted(template)} is shared")
+                yield Violation(where, template.line, f"{_quoted(template)} is shared")
 
 
 def _is_popular(entity: Entity, index: Index) -> bool:
@@ -140,7 +142,7 @@ def _is_shared(found: Cardinality) -> bool:
 
 
 @rule("IDX-DUPLICATE", "warning", "merge the two, and keep the other name as an alias")
-def idx_duplicate(facts: Facts) -> Places:
+def idx_duplicate(facts: Facts) -> Violations:
     """Two indexes of a table have the same keys, and one carries all that the other does.
     Each write pays for both, and one would do."""
     for place, index in enumerate(facts.indexes):
@@ -150,13 +152,13 @@ def idx_duplicate(facts: Facts) -> Places:
             kinds = [each.projection.kind if each.projection else "" for each in (earlier, index)]
             if same and ranges[0] == ranges[1] and ("ALL" in kinds or kinds[0] == kinds[1]):
                 why = f"it has the keys of {earlier.name}"
-                yield Place(
+                yield Violation(
                     f"{index.table}.{index.name}", index.line, why, "1 write unit more for each write"
                 )
 
 
 @rule("IDX-NOT-SPARSE", "information", "drop the claim, or leave the attribute out of most items")
-def idx_not_sparse(facts: Facts) -> Places:
+def idx_not_sparse(facts: Facts) -> Violations:
     """An index is called sparse, and each item has its key.
     It then holds every item, at the price of a full index."""
     for index in facts.indexes:
@@ -166,35 +168,37 @@ def idx_not_sparse(facts: Facts) -> Places:
         for entity in _entities_in(facts, index):
             found = [declared(entity, name) for name in names]
             if all(attribute and attribute.required for attribute in found):
-                yield Place(f"{index.table}.{index.name}", index.sparse.line, "each item has its keys")
+                yield Violation(f"{index.table}.{index.name}", index.sparse.line, "each item has its keys")
 
 
 @rule("IDX-FILTERED", "error", "leave the key attribute out of the items that are not to be in the index")
-def idx_filtered(facts: Facts) -> Places:
+def idx_filtered(facts: Facts) -> Violations:
     """An index is declared with a filter.
     DynamoDB has none: an item is in an index if it has its key attributes, and only then."""
     for index in facts.indexes:
         if index.filter:
-            yield Place(f"{index.table}.{index.name}", index.filter.line, f"the filter '{index.filter.text}'")
+            yield Violation(
+                f"{index.table}.{index.name}", index.filter.line, f"the filter '{index.filter.text}'"
+            )
 
 
 @rule("IDX-LEAK", "error", "give the other entities no attribute of that name")
-def idx_leak(facts: Facts) -> Places:
+def idx_leak(facts: Facts) -> Violations:
     """An index is meant for one kind of item, and others have its keys too, or are held out by a filter only.
     They appear in it: results, prices and rights of the index are then wrong."""
     for index in facts.indexes:
         where = f"{index.table}.{index.name}"
         others = [entity.name for entity in _entities_in(facts, index) if entity.name not in index.entities]
         if index.entities and others:
-            yield Place(where, index.line, f"{', '.join(others)} would be in it too")
+            yield Violation(where, index.line, f"{', '.join(others)} would be in it too")
         entities = entities_of(facts, index.table)
         if index.filter and len(entities) > 1 and "entityType" in index.filter.text:
             why = "only a filter on the type holds other entities out"
-            yield Place(where, index.filter.line, why)
+            yield Violation(where, index.filter.line, why)
 
 
 @rule("IDX-MISSING", "error", "add an index with that key, or make it a job")
-def idx_missing(facts: Facts) -> Places:
+def idx_missing(facts: Facts) -> Violations:
     """No key serves a pattern: the partition key is not given, or an attribute it selects by is in no key.
     It needs a Scan, or reads a whole partition and drops most of it."""
     for pattern in facts.patterns:
@@ -217,9 +221,9 @@ def idx_missing(facts: Facts) -> Places:
             unserved = [name for name in pattern.given if name not in known]
             if lacking and partition.name not in pattern.given:
                 why = f"the partition key needs {', '.join(lacking)}, which is not given"
-                yield Place(pattern.name, pattern.line, why)
+                yield Violation(pattern.name, pattern.line, why)
             elif unserved:
-                yield Place(pattern.name, pattern.line, f"no key part serves {', '.join(unserved)}")
+                yield Violation(pattern.name, pattern.line, f"no key part serves {', '.join(unserved)}")
 
 
 def _entities_for(facts: Facts, pattern: Pattern) -> tuple[Entity, ...]:
@@ -234,7 +238,7 @@ def _fixed(entity: Entity, key: str) -> tuple[str, ...]:
 
 
 @rule("IDX-WRONG-SORT", "error", "add an index whose sort key is that attribute")
-def idx_wrong_sort(facts: Facts) -> Places:
+def idx_wrong_sort(facts: Facts) -> Violations:
     """A pattern asks for a range of an attribute that is not the sort key it reads by.
     The query returns the whole partition, and the rest is filtered after it was paid for."""
     for pattern in facts.patterns:
@@ -245,19 +249,19 @@ def idx_wrong_sort(facts: Facts) -> Places:
             if pattern.range in (sort.name, *key_parts(entity, sort)):
                 continue
             why = f"{pattern.name} wants a range of {pattern.range}; the sort key is {sort.name}"
-            yield Place(pattern.name, pattern.line, why)
-            yield Place(f"{pattern.table}.{pattern.index or 'key'}", sort.line, why)
+            yield Violation(pattern.name, pattern.line, why)
+            yield Violation(f"{pattern.table}.{pattern.index or 'key'}", sort.line, why)
 
 
 @rule("IDX-UNUSED", "warning", "remove it")
-def idx_unused(facts: Facts) -> Places:
+def idx_unused(facts: Facts) -> Violations:
     """No pattern reads an index.
     Each write of an item pays for it, and so does storage."""
     for index in facts.indexes:
         here = [pattern for pattern in facts.patterns if pattern.table == index.table]
         called = any(call.index == index.name for call in facts.calls)
         if here and not called and all(pattern.index != index.name for pattern in here):
-            yield Place(
+            yield Violation(
                 f"{index.table}.{index.name}",
                 index.line,
                 "no pattern reads it",
@@ -266,7 +270,7 @@ def idx_unused(facts: Facts) -> Places:
 
 
 @rule("IDX-UNNAMED", "error", "name the index in the call")
-def idx_unnamed(facts: Facts) -> Places:
+def idx_unnamed(facts: Facts) -> Violations:
     """A query compares the keys of an index and does not name the index.
     DynamoDB looks for them in the table's key, and refuses the call."""
     for call in facts.calls:
@@ -274,18 +278,18 @@ def idx_unnamed(facts: Facts) -> Places:
             if not call.index and index.hash.name in call.key_condition and call.table in ("", index.table):
                 table = table_named(facts, index.table)
                 if table is None or table.hash.name not in call.key_condition:
-                    yield Place(
+                    yield Violation(
                         call.name, call.line, f"it compares {index.hash.name} without naming {index.name}"
                     )
 
 
 @rule("IDX-PROJECTION-UNSTATED", "error", "state ALL, KEYS_ONLY or the attributes")
-def idx_projection_unstated(facts: Facts) -> Places:
+def idx_projection_unstated(facts: Facts) -> Violations:
     """An index has no projection.
     DynamoDB requires one, and price and privacy of the index depend on it."""
     for index in facts.indexes:
         if index.projection is None:
-            yield Place(f"{index.table}.{index.name}", index.line, "no projection is stated")
+            yield Violation(f"{index.table}.{index.name}", index.line, "no projection is stated")
 
 
 def _strangers(facts: Facts, index: Index) -> list[tuple[Pattern, Entity]]:
@@ -300,7 +304,7 @@ def _strangers(facts: Facts, index: Index) -> list[tuple[Pattern, Entity]]:
 
 
 @rule("IDX-OVEREXPOSE", "warning", "project the attributes that the pattern returns")
-def idx_overexpose(facts: Facts) -> Places:
+def idx_overexpose(facts: Facts) -> Violations:
     """An index that many read carries all attributes, personal ones among them.
     Each reader of the index can read them, and each copy must be erased too."""
     for index in facts.indexes:
@@ -310,8 +314,8 @@ def idx_overexpose(facts: Facts) -> Places:
             personal = [a.name for a in entity.attributes if a.personal and a.name != entity.owner]
             if personal and pattern.given and not _is_lookup(entity, pattern):
                 why = f"{pattern.name} can read {', '.join(personal)} of other people"
-                yield Place(pattern.name, pattern.line, why)
-                yield Place(f"{index.table}.{index.name}", index.projection.line, why)
+                yield Violation(pattern.name, pattern.line, why)
+                yield Violation(f"{index.table}.{index.name}", index.projection.line, why)
 
 
 def _is_lookup(entity: Entity, pattern: Pattern) -> bool:
@@ -321,14 +325,14 @@ def _is_lookup(entity: Entity, pattern: Pattern) -> bool:
 
 
 @rule("SEC-ENUMERATE", "warning", "list only people who agreed to it, or return counts")
-def sec_enumerate(facts: Facts) -> Places:
+def sec_enumerate(facts: Facts) -> Violations:
     """A pattern lists people by a value that everybody knows, such as a country or a status.
     Any reader can collect the list of all users."""
     for index in facts.indexes:
         for pattern, entity in _strangers(facts, index):
             personal = any(attribute.personal for attribute in entity.attributes)
             if pattern.given and personal and not _is_lookup(entity, pattern):
-                yield Place(
+                yield Violation(
                     pattern.name, pattern.line, f"it lists {entity.owner} by {', '.join(pattern.given)}"
                 )
 
@@ -338,7 +342,7 @@ def sec_enumerate(facts: Facts) -> Places:
     "warning",
     "coarsen the key, leave the attribute out of the projection, or move it to another item",
 )
-def idx_amplify(facts: Facts) -> Places:
+def idx_amplify(facts: Facts) -> Violations:
     """An attribute that changes often is the key of an index, or is carried by one.
     Each change writes the index too: one unit where it is carried, two where it is a key."""
     for entity in facts.entities:
@@ -351,21 +355,21 @@ def idx_amplify(facts: Facts) -> Places:
             units = attribute.change_units + sum(each.units for each in taken)
             evidence = f"{units:g} write units on {attribute.changes}, in place of {attribute.change_units:g}"
             why = f"{attribute.name} changes on {attribute.changes} and is in {', '.join(t.index for t in taken)}"
-            yield Place(f"{entity.name}.{attribute.name}", attribute.line, why, evidence)
+            yield Violation(f"{entity.name}.{attribute.name}", attribute.line, why, evidence)
             for index in keys:
                 line = (
                     index.range.line
                     if index.range and index.range.name == attribute.name
                     else index.hash.line
                 )
-                yield Place(f"{index.table}.{index.name}", line, why, evidence)
+                yield Violation(f"{index.table}.{index.name}", line, why, evidence)
             for call in facts.calls:
                 if (
                     call.entity == entity.name
                     and call.update
                     and any(s.path == attribute.name for s in call.sets)
                 ):
-                    yield Place(call.name, call.update.line, why, evidence)
+                    yield Violation(call.name, call.update.line, why, evidence)
 
 
 def _written(facts: Facts, entity: Entity) -> list[Index]:
@@ -389,39 +393,39 @@ def _is_key(entity: Entity, index: Index, name: str) -> bool:
 
 
 @rule("IDX-GSI-WCU", "error", "reserve at least as many write units for each index as for the table")
-def idx_gsi_wcu(facts: Facts) -> Places:
+def idx_gsi_wcu(facts: Facts) -> Violations:
     """The indexes of a table have fewer reserved write units than the table.
     When an index is throttled, writes to the table are throttled with it."""
     for each in facts.capacities:
         if each.write is not None and each.index_write is not None and each.index_write < each.write:
             evidence = f"{each.write} units for the table, {each.index_write} for an index"
-            yield Place(each.table, each.line, "the indexes throttle the table", evidence)
+            yield Violation(each.table, each.line, "the indexes throttle the table", evidence)
 
 
 @rule("IDX-LSI", "information", "consider a global index")
-def idx_lsi(facts: Facts) -> Places:
+def idx_lsi(facts: Facts) -> Violations:
     """A local index limits all items of one partition key to 10 GB and can only be made with the table.
     A global index has neither limit, but no strongly consistent reads."""
     for index in facts.indexes:
         if index.local:
-            yield Place(
+            yield Violation(
                 f"{index.table}.{index.name}", index.line, "it is local: 10 GB for each partition key"
             )
 
 
 @rule("IDX-STRONG", "error", "read the base table, or hold it by a guard item")
-def idx_strong(facts: Facts) -> Places:
+def idx_strong(facts: Facts) -> Violations:
     """A decision rests on a read of a global index, or a strongly consistent read of one is asked for.
     A global index lags behind the table, so the decision can rest on the past."""
     for pattern in facts.patterns:
         index = index_named(facts, pattern.table, pattern.index) if pattern.index else None
         if index and not index.local and (pattern.decides or pattern.consistent):
             what = pattern.decides or "a strongly consistent read"
-            yield Place(pattern.name, pattern.line, f"{what} rests on {index.name}")
+            yield Violation(pattern.name, pattern.line, f"{what} rests on {index.name}")
 
 
 @rule("IDX-CONFLICT", "error", "choose one index for it")
-def idx_conflict(facts: Facts) -> Places:
+def idx_conflict(facts: Facts) -> Violations:
     """Two places put the same key on different indexes.
     Writers follow one and readers the other, and reads return nothing."""
     for index in facts.indexes:
@@ -440,8 +444,8 @@ def idx_conflict(facts: Facts) -> Places:
                     if _is_listed_by_its_own(facts, index, key.attribute, text.text):
                         continue
                     why = f"'{text.text}' is listed for {index.name} and written to {key.attribute}"
-                    yield Place(f"{index.table}.{index.name}", text.line, why)
-                    yield Place(f"{entity.name}.{key.attribute}", key.line, why)
+                    yield Violation(f"{index.table}.{index.name}", text.line, why)
+                    yield Violation(f"{entity.name}.{key.attribute}", key.line, why)
 
 
 def _index_hashes(facts: Facts, table: str) -> set[str]:
@@ -455,25 +459,27 @@ def _is_listed_by_its_own(facts: Facts, index: Index, attribute: str, text: str)
 
 
 @rule("IDX-ONE-AT-A-TIME", "error", "create one index after the other, and all that are declared")
-def idx_one_at_a_time(facts: Facts) -> Places:
+def idx_one_at_a_time(facts: Facts) -> Violations:
     """A plan creates several indexes in one update of a table, or leaves declared indexes out.
     DynamoDB refuses the first, and patterns of the others fail."""
     steps = [step for step in facts.steps if step.action == "create indexes"]
     created = {text.text for step in steps for text in step.creates}
     for step in steps:
         if len(step.creates) > 1:
-            yield Place(step.action, step.creates[0].line, f"it creates {len(step.creates)} indexes at once")
+            yield Violation(
+                step.action, step.creates[0].line, f"it creates {len(step.creates)} indexes at once"
+            )
     missing = [index for index in facts.indexes if not index.local and index.name not in created]
     for index in missing if steps else ():
         why = f"no step creates {index.name}"
-        yield Place(f"{index.table}.{index.name}", index.line, why)
-        yield Place(
+        yield Violation(f"{index.table}.{index.name}", index.line, why)
+        yield Violation(
             steps[-1].action, steps[-1].creates[-1].line if steps[-1].creates else steps[-1].line, why
         )
 
 
 @rule("IDX-LIMITS", "error", "share an index between entities, or project ALL")
-def idx_limits(facts: Facts) -> Places:
+def idx_limits(facts: Facts) -> Violations:
     """A table has more indexes, or they list more attributes, than DynamoDB allows.
     The table cannot be created."""
     for table in facts.tables:
@@ -485,7 +491,7 @@ def idx_limits(facts: Facts) -> Places:
             (listed, MAX_PROJECTED, "projected attributes"),
         ):
             if count > most:
-                yield Place(table.name, table.line, f"{count} {what}; DynamoDB allows {most}")
+                yield Violation(table.name, table.line, f"{count} {what}; DynamoDB allows {most}")
 
 
 RULES = rules_in(globals())

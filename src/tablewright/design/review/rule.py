@@ -13,7 +13,7 @@ from tablewright.design.review.facts import Facts
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Violation:
     """Where a rule is broken, and why. `evidence` are figures; `severity` is given where it is not the rule's own."""
 
     where: str
@@ -23,7 +23,7 @@ class Place:
     severity: Severity | None = None
 
 
-Places: TypeAlias = Iterator[Place]
+Violations: TypeAlias = Iterator[Violation]
 
 
 class FactsUnusable(DesignMistake):
@@ -41,7 +41,7 @@ class Rule:
     code: str
     severity: Severity
     fix: str
-    places: Callable[[Facts], Places]
+    places: Callable[[Facts], Violations]
 
     @property
     def explanation(self) -> str:
@@ -58,7 +58,7 @@ class Rule:
             yield Finding(self.code, place.where, place.why, self.fix, severity, place.line, place.evidence)
 
 
-def rule(code: str, severity: Severity, fix: str) -> Callable[[Callable[[Facts], Places]], Rule]:
+def rule(code: str, severity: Severity, fix: str) -> Callable[[Callable[[Facts], Violations]], Rule]:
     """Make a rule of a function."""
     return lambda places: Rule(code, severity, fix, places)
 

@@ -29,7 +29,7 @@ from tablewright.systems.campus.course_model import (
 from tablewright.systems.campus.courses.course_members import CourseMember
 from tablewright.systems.campus.courses.parts import NewPart
 from tablewright.systems.campus.grade_model import Criterion, CriterionMark, Level, Rubric
-from tablewright.systems.campus.grading.comments import Place
+from tablewright.systems.campus.grading.comments import CommentPosition
 from tablewright.systems.campus.grading.mark_entries import MarkEntry
 from tablewright.systems.campus.model import File, User
 from tablewright.systems.campus.sharing.addressees import RecipientName
@@ -316,9 +316,11 @@ class _Making:
         part = made.parts[0].part_id
         if made.student_id == LIN:
             self.campus.comments.add(
-                made, part, Place(line=3), "Well put: steps that need no judgement.", marker
+                made, part, CommentPosition(line=3), "Well put: steps that need no judgement.", marker
             )
-            self.campus.comments.add(made, part, Place(line=11), "Why can it not skip zero?", marker)
+            self.campus.comments.add(
+                made, part, CommentPosition(line=11), "Why can it not skip zero?", marker
+            )
         chosen = {
             criterion.criterion_id: CriterionMark(level_id=f"{criterion.criterion_id}-{level}")
             for criterion, level in zip(rubric.criteria, levels, strict=True)

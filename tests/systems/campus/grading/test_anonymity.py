@@ -12,7 +12,7 @@ from tests.systems.campus.talk import Api, Place
 from tests.systems.talk import given, refused
 
 from tablewright.systems.campus.course_model import Assignment, Part, Submission
-from tablewright.systems.campus.grading.comments import Place as On
+from tablewright.systems.campus.grading.comments import CommentPosition as On
 from tablewright.systems.campus.grading.disclosure import Pseudonyms, for_staff
 
 D = Decimal

@@ -13,7 +13,7 @@ from tablewright.systems.campus import design as d
 from tablewright.systems.campus.access import member_of
 from tablewright.systems.campus.course_model import Attempts, Submission
 from tablewright.systems.campus.courses.archive import archive_name
-from tablewright.systems.campus.grading.comments import Place as Line
+from tablewright.systems.campus.grading.comments import CommentPosition as Line
 from tablewright.systems.campus.model import File
 
 

@@ -14,7 +14,7 @@ from tests.systems.talk import given, refused
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Part, Submission
 from tablewright.systems.campus.courses.assignment_rules import mistakes_in
-from tablewright.systems.campus.grading.comments import Place as On
+from tablewright.systems.campus.grading.comments import CommentPosition as On
 from tablewright.systems.campus.grading.disclosure import for_staff, for_student
 from tablewright.systems.campus.grading.release import visible
 

@@ -15,7 +15,7 @@ from tablewright.systems.campus import design as d
 from tablewright.systems.campus import jobs, seed
 from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.courses.course_members import CourseMember
-from tablewright.systems.campus.grading.comments import Place as CommentPlace
+from tablewright.systems.campus.grading.comments import CommentPosition as CommentPlace
 from tablewright.systems.campus.grading.mark_entries import MarkEntry
 from tablewright.systems.campus.model import User
 from tablewright.systems.campus.people.name_copies import NAME

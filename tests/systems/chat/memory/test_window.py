@@ -12,10 +12,10 @@ from tablewright.systems.chat.memory.tokens import count_tokens, estimate_tokens
 from tablewright.systems.chat.memory.window import (
     Budget,
     Known,
-    Line,
     Material,
     Recalled,
     Recap,
+    WindowMessage,
     build_window,
     material_for,
     shortened,
@@ -35,7 +35,7 @@ def test_zc_s6_contexts_are_trimmed_and_the_newest_summaries_and_messages_fill_t
     """ZC-37, ZC-38, ZC-40, ZC-41, ZC-43, ZC-D14, ZC-D19."""
     contexts = [Known("interests", text_of(100, f"c{n}"), n / 10) for n in range(8)]
     summaries = [Recap(text_of(400, f"s{n}"), f"batch_{n:03d}") for n in range(1, 7)]
-    messages = [Line("user", text_of(100, f"m{n}")) for n in range(1, 51)]
+    messages = [WindowMessage("user", text_of(100, f"m{n}")) for n in range(1, 51)]
     window = build_window(contexts, summaries, messages, Budget(), words)
     assert window.shares["contexts"].tokens == 500
     assert [each.confidence for each in window.contexts] == [0.7, 0.6, 0.5, 0.4, 0.3]
@@ -48,14 +48,14 @@ def test_zc_s6_contexts_are_trimmed_and_the_newest_summaries_and_messages_fill_t
 
 def test_what_contexts_and_summaries_do_not_use_flows_to_messages() -> None:
     """ZC-41."""
-    messages = [Line("user", text_of(100)) for _ in range(60)]
+    messages = [WindowMessage("user", text_of(100)) for _ in range(60)]
     assert len(build_window([], [], messages, Budget(), words).messages) == 40
 
 
 def test_large_contexts_do_not_suppress_summaries() -> None:
     """ZC-39, ZC-D14."""
     contexts = [Known("interests", text_of(5000)), Known("favorites", text_of(500), 0.1)]
-    window = build_window(contexts, [Recap(text_of(1500))], [Line("user", "hi")], Budget(), words)
+    window = build_window(contexts, [Recap(text_of(1500))], [WindowMessage("user", "hi")], Budget(), words)
     assert len(window.summaries) == 1
     # The most certain one does not fit, and a less certain one never takes its place.
     assert window.contexts == ()
@@ -65,7 +65,7 @@ def test_a_newest_message_that_is_too_long_takes_the_share_of_the_summaries() ->
     window = build_window(
         [Known("interests", text_of(500))],
         [Recap(text_of(400)) for _ in range(3)],
-        [Line("user", text_of(3000))],
+        [WindowMessage("user", text_of(3000))],
         Budget(),
         words,
     )
@@ -76,7 +76,7 @@ def test_a_newest_message_that_is_too_long_takes_the_share_of_the_summaries() ->
 def test_a_newest_message_longer_than_the_whole_budget_is_cut_and_keeps_its_end() -> None:
     long = "first " + text_of(9000) + " last"
     window = build_window(
-        [Known("interests", text_of(500))], [Recap("s")], [Line("user", long)], Budget(), words
+        [Known("interests", text_of(500))], [Recap("s")], [WindowMessage("user", long)], Budget(), words
     )
     assert window.is_cut
     assert len(window.contexts) == 1
@@ -87,7 +87,7 @@ def test_a_newest_message_longer_than_the_whole_budget_is_cut_and_keeps_its_end(
 
 def test_recalled_memories_share_the_budget_of_summaries_and_the_farthest_go_first() -> None:
     recalled = [Recalled(text_of(600, f"r{n}"), n) for n in range(4)]
-    window = build_window([], [Recap(text_of(300))], [Line("user", "hi")], Budget(), words, recalled)
+    window = build_window([], [Recap(text_of(300))], [WindowMessage("user", "hi")], Budget(), words, recalled)
     assert [each.score for each in window.recalled] == [3, 2]
     assert len(window.summaries) == 1
 
@@ -110,7 +110,7 @@ ROLES: st.SearchStrategy[Literal["user", "assistant"]] = st.sampled_from(["user"
 @given(
     contexts=st.lists(st.builds(Known, st.just("interests"), TEXTS, st.floats(0, 1)), max_size=8),
     summaries=st.lists(st.builds(Recap, TEXTS), max_size=8),
-    messages=st.lists(st.builds(Line, ROLES, TEXTS), max_size=20),
+    messages=st.lists(st.builds(WindowMessage, ROLES, TEXTS), max_size=20),
     recalled=st.lists(st.builds(Recalled, TEXTS, st.floats(0, 1)), max_size=4),
     budget=st.builds(Budget, st.integers(1, 200), st.integers(0, 60), st.integers(0, 80)),
     count=st.sampled_from([words, len, estimate_tokens, count_tokens]),
@@ -118,7 +118,7 @@ ROLES: st.SearchStrategy[Literal["user", "assistant"]] = st.sampled_from(["user"
 def test_a_window_is_never_over_its_budget_and_leaves_out_the_oldest_and_least_certain(
     contexts: list[Known],
     summaries: list[Recap],
-    messages: list[Line],
+    messages: list[WindowMessage],
     recalled: list[Recalled],
     budget: Budget,
     count: object,
@@ -126,7 +126,7 @@ def test_a_window_is_never_over_its_budget_and_leaves_out_the_oldest_and_least_c
     """ZC-39, ZC-40, ZC-41."""
     assert callable(count)
     window = build_window(contexts, summaries, messages, budget, count, recalled)
-    parts: tuple[Known | Recalled | Recap | Line, ...] = (
+    parts: tuple[Known | Recalled | Recap | WindowMessage, ...] = (
         *window.contexts,
         *window.recalled,
         *window.summaries,
@@ -162,7 +162,7 @@ def test_a_shortened_text_fits(text: str, limit: int, count: object) -> None:
 EVERY = Material(
     contexts=[Known("interests", "stars")],
     summaries=[Recap("old")],
-    messages=[Line("user", f"m{n}", summarized=n < 15) for n in range(20)],
+    messages=[WindowMessage("user", f"m{n}", summarized=n < 15) for n in range(20)],
     recalled=[Recalled("bamboo", 0.9)],
 )
 
@@ -181,5 +181,5 @@ def test_each_memory_strategy_considers_its_own_material(
 
 
 def test_the_summary_strategy_has_the_newest_message_though_a_summary_covers_it() -> None:
-    covered = Material(messages=[Line("user", "last", summarized=True)])
+    covered = Material(messages=[WindowMessage("user", "last", summarized=True)])
     assert [each.text for each in material_for("summary", covered).messages] == ["last"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tablewright.systems.chat.memory.summary_text import SummaryText
 from tablewright.systems.chat.memory.tokens import count_tokens
-from tablewright.systems.chat.memory.window import Line
+from tablewright.systems.chat.memory.window import WindowMessage
 from tablewright.systems.chat.talk.events import Event
 from tablewright.systems.chat.talk.models import ModelAway, Spoken
 from tablewright.systems.chat.talk.providers import Providers
@@ -20,7 +20,7 @@ class Recorder:
 
     replies: list[str | Exception] = field(default_factory=lambda: ["I am a big animal. I like you."])
     asked: list[tuple[str, tuple[Spoken, ...]]] = field(default_factory=list)
-    summarised: list[tuple[Line, ...]] = field(default_factory=list)
+    summarised: list[tuple[WindowMessage, ...]] = field(default_factory=list)
     name: str = "recorder"
     leaves_machine: bool = True
     # If it is set, a reply waits for it after its first word.
@@ -38,7 +38,7 @@ class Recorder:
         for word in others:
             yield f" {word}"
 
-    def summarise(self, messages: Sequence[Line], names: Sequence[str] = ()) -> SummaryText:
+    def summarise(self, messages: Sequence[WindowMessage], names: Sequence[str] = ()) -> SummaryText:
         self.summarised.append(tuple(messages))
         return SummaryText("A talk.", (), 0.1)
 

@@ -25,7 +25,7 @@ from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.course_model import Assignment, PinnedFile
 from tablewright.systems.campus.courses.course_members import MemberSubmission
 from tablewright.systems.campus.grade_model import Comment
-from tablewright.systems.campus.grading.comments import Place
+from tablewright.systems.campus.grading.comments import CommentPosition
 from tablewright.systems.campus.grading.disclosure import (
     comments_for_student,
     for_staff,
@@ -220,7 +220,7 @@ def _add_comments(api: APIRouter, campus: Campus, pace: list[Any]) -> None:
     )
     def add_comment(found: StaffSubmission, body: bodies.CommentBody) -> Comment:
         """A comment on a line, on a page and position, or on the whole of a part."""
-        place = Place(body.line, body.page, body.x, body.y)
+        place = CommentPosition(body.line, body.page, body.x, body.y)
         return campus.comments.add(found.submission, body.part_id, place, body.text, found.member.actor)
 
     @api.patch("/submissions/{submission_id}/comments/{comment_id}", response_model_exclude_none=True)

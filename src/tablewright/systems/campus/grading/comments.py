@@ -19,7 +19,7 @@ _MOST_LINE, _MOST_PAGE = 1_000_000, 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CommentPosition:
     """Where a comment is: a line, or a position from 0 to 1 of a page's or image's width and height; else the whole."""
 
     line: int | None = None
@@ -39,7 +39,9 @@ class Comments:
         found = self._repository.db.all(d.comments_of_submission(submission_id=submission_id))
         return sorted(found, key=_order)
 
-    def add(self, submission: Submission, part_id: str, place: Place, text: str, actor: Actor) -> Comment:
+    def add(
+        self, submission: Submission, part_id: str, place: CommentPosition, text: str, actor: Actor
+    ) -> Comment:
         if part_id not in {part.part_id for part in submission.parts}:
             raise Refused("UNKNOWN_PART", "This submission has no such part.", "partId")
         _check(place)
@@ -136,7 +138,7 @@ def _text(text: str) -> str:
     return clean
 
 
-def _check(place: Place) -> None:
+def _check(place: CommentPosition) -> None:
     if place.line is not None and not 1 <= place.line <= _MOST_LINE:
         raise Refused("INVALID_PLACE", "Lines are counted from 1.", "line")
     if place.page is not None and not 1 <= place.page <= _MOST_PAGE:

@@ -49,7 +49,7 @@ Outcome = Literal["saved", "unchanged", "empty", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RowReport:
     """What became of a row: its line in the worksheet, whose it is, and why it was refused."""
 
     line: int
@@ -145,7 +145,7 @@ class Worksheets:
 
     def take(
         self, assignment: Assignment, source: IO[bytes], user: User, actor: Actor, *, publish: bool = False
-    ) -> list[Line]:
+    ) -> list[RowReport]:
         """Apply a worksheet, or a zip file with one and with feedback files; what became of each row.
 
         A zip file may have any size: it is read at the places of the worksheet and the feedback, in chunks.
@@ -190,14 +190,14 @@ class _Import:
         self._rubric = sheets._rubrics.of_assignment(assignment)
         self._rows = {each.submission_id: each for each in sheets.newest(assignment)}
 
-    def lines(self, rows: list[Row]) -> Iterator[Line]:
+    def lines(self, rows: list[Row]) -> Iterator[RowReport]:
         """Rows of one submission (a team with a grade each) are applied together, and reported one by one."""
         together: dict[str, list[Row]] = {}
         for row in rows:
             try:
                 together.setdefault(self._found(row).submission_id, []).append(row)
             except CallerError as refused:
-                yield Line(row.line, _name(row), "refused", refused.message)
+                yield RowReport(row.line, _name(row), "refused", refused.message)
         for id, of_one in together.items():
             try:
                 outcome: Outcome = self._apply(self._rows[id], of_one)
@@ -205,7 +205,7 @@ class _Import:
             except CallerError as refused:
                 outcome, message = "refused", refused.message
             for row in of_one:
-                yield Line(row.line, _name(row), outcome, message)
+                yield RowReport(row.line, _name(row), outcome, message)
 
     def _left_out(self, row: Row) -> str:
         """What is said of feedback files that are not taken: a mark has one."""

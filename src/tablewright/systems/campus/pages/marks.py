@@ -18,7 +18,7 @@ from tablewright.systems.campus.course_model import Assignment, Submission
 from tablewright.systems.campus.courses.course_members import MemberAssignment, MemberSubmission
 from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grade_model import CriterionMark, Mark
-from tablewright.systems.campus.grading.comments import Place
+from tablewright.systems.campus.grading.comments import CommentPosition
 from tablewright.systems.campus.grading.disclosure import for_staff, is_anonymous, marks_for_staff
 from tablewright.systems.campus.grading.mark_entries import MarkEntry, typed_number
 from tablewright.systems.campus.grading.marks import AGREED, MARKERS, turn_of
@@ -311,7 +311,9 @@ def _add_comments(router: APIRouter, pages: CampusPages) -> None:
         to = f"{mark_path(row.submission_id)}#part-{form.get('partId')}"
         text = form.get("text").strip() or form.get("saved").strip()
         try:
-            place = Place(whole(form, "line"), whole(form, "page"), _share(form, "x"), _share(form, "y"))
+            place = CommentPosition(
+                whole(form, "line"), whole(form, "page"), _share(form, "x"), _share(form, "y")
+            )
             comments.add(row, form.get("partId"), place, text, found.member.actor)
             if form.is_ticked("keep"):
                 comments.save(row.course_id, text)

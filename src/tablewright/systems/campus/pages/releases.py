@@ -24,7 +24,7 @@ from tablewright.systems.campus.files.file_lists import Wanted
 from tablewright.systems.campus.grading.disclosure import for_staff
 from tablewright.systems.campus.grading.release import is_released
 from tablewright.systems.campus.grading.totals import most_of, rubric_points
-from tablewright.systems.campus.grading.worksheet import Line
+from tablewright.systems.campus.grading.worksheet import RowReport
 from tablewright.systems.campus.pages.assignment_form import local_moment
 from tablewright.systems.campus.pages.assignments import assignment_crumbs
 from tablewright.systems.campus.pages.marks import STATE_TONES, mark_path, plain
@@ -55,7 +55,7 @@ def _page(
     request: Request,
     found: MemberAssignment,
     form: Form | None = None,
-    lines: list[Line] | None = None,
+    lines: list[RowReport] | None = None,
     status: int = 200,
 ) -> Response:
     campus, assignment, now = pages.campus, found.assignment, pages.campus.repository.now()

@@ -8,7 +8,7 @@ from tablewright.systems.chat.agent_model import AgentCheckpoint, AgentWrite
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CheckpointPath:
     """Where a checkpoint is: `namespace` is LangGraph's behind a slash, because a part of a key cannot be empty."""
 
     thread_id: str
@@ -28,10 +28,10 @@ class Place:
         return {"configurable": {**names, "checkpoint_id": checkpoint_id}}
 
 
-def place_of(config: RunnableConfig, checkpoint_id: str) -> Place:
+def place_of(config: RunnableConfig, checkpoint_id: str) -> CheckpointPath:
     named = config["configurable"]
-    return Place(str(named["thread_id"]), f"/{named.get('checkpoint_ns') or ''}", checkpoint_id)
+    return CheckpointPath(str(named["thread_id"]), f"/{named.get('checkpoint_ns') or ''}", checkpoint_id)
 
 
-def place_of_row(row: AgentCheckpoint | AgentWrite) -> Place:
-    return Place(row.thread_id, row.namespace, row.checkpoint_id)
+def place_of_row(row: AgentCheckpoint | AgentWrite) -> CheckpointPath:
+    return CheckpointPath(row.thread_id, row.namespace, row.checkpoint_id)

@@ -18,7 +18,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from tablewright.design import Write
 from tablewright.kit.tables import digest
 from tablewright.systems.chat import design as d
-from tablewright.systems.chat.adapters.checkpoint_places import Place, place_of_row
+from tablewright.systems.chat.adapters.checkpoint_places import CheckpointPath, place_of_row
 from tablewright.systems.chat.adapters.rows import UserRows
 from tablewright.systems.chat.adapters.values import LIMIT, about, about_channel, deflated, pack, unpack
 from tablewright.systems.chat.adapters.write_rows import WriteRows
@@ -37,7 +37,7 @@ class CheckpointRows:
 
     def checkpoint(
         self,
-        place: Place,
+        place: CheckpointPath,
         checkpoint: Checkpoint,
         metadata: CheckpointMetadata,
         parent_id: str | None,
@@ -80,7 +80,7 @@ class CheckpointRows:
         return row, [*objects, *placed.writes]
 
     def _outside(
-        self, place: Place, values: Mapping[str, tuple[str, bytes]], until: datetime
+        self, place: CheckpointPath, values: Mapping[str, tuple[str, bytes]], until: datetime
     ) -> tuple[dict[str, str], list[Write[AgentObject]]]:
         """Which channel values become objects, the largest first, until the others fit into the row."""
         sizes = {name: len(content) for name, (_, content) in values.items()}
@@ -98,7 +98,7 @@ class CheckpointRows:
         return outside, objects
 
     def _object(
-        self, place: Place, channel: str, typed: tuple[str, bytes], until: datetime
+        self, place: CheckpointPath, channel: str, typed: tuple[str, bytes], until: datetime
     ) -> tuple[str, AgentObject]:
         """The object of a channel value. Its id is that of its content, so it is stored once for a thread."""
         packed = pack([typed[0].encode(), typed[1]])

@@ -33,7 +33,7 @@ from tablewright.design import Query
 from tablewright.mapping import AlreadyExists
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.adapters import delta_chains, thread_changes
-from tablewright.systems.chat.adapters.checkpoint_places import Place, place_of, place_of_row
+from tablewright.systems.chat.adapters.checkpoint_places import CheckpointPath, place_of, place_of_row
 from tablewright.systems.chat.adapters.checkpoint_rows import CheckpointRows
 from tablewright.systems.chat.adapters.rows import UserRows
 from tablewright.systems.chat.agent_model import AgentCheckpoint
@@ -221,7 +221,7 @@ class UserCheckpointSaver(BaseCheckpointSaver[str]):
             return db.one(d.agent_checkpoints.get(self._user.user_id, *place.key), consistent=True)
         return db.first(self._in(place))
 
-    def _in(self, place: Place) -> Query[AgentCheckpoint]:
+    def _in(self, place: CheckpointPath) -> Query[AgentCheckpoint]:
         return d.agent_checkpoints_in(
             user_id=self._user.user_id, thread_id=place.thread_id, namespace=place.namespace
         )
@@ -248,7 +248,7 @@ class UserCheckpointSaver(BaseCheckpointSaver[str]):
         )
         return _pages_of(kept)
 
-    def _in_namespace(self, place: Place, until: str | None) -> Iterator[AgentCheckpoint]:
+    def _in_namespace(self, place: CheckpointPath, until: str | None) -> Iterator[AgentCheckpoint]:
         if until is None:
             return self._user.db.all(self._in(place))
         return self._user.db.all(

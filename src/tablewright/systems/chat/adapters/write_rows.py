@@ -16,7 +16,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from tablewright.design import Write
 from tablewright.kit.tables import digest
 from tablewright.systems.chat import design as d
-from tablewright.systems.chat.adapters.checkpoint_places import Place, place_of_row
+from tablewright.systems.chat.adapters.checkpoint_places import CheckpointPath, place_of_row
 from tablewright.systems.chat.adapters.rows import UserRows
 from tablewright.systems.chat.adapters.values import about, pack, unpack
 from tablewright.systems.chat.agent_model import AgentCheckpoint, AgentObject, AgentWrite
@@ -64,7 +64,7 @@ class WriteRows:
 
     def of_task(
         self,
-        place: Place,
+        place: CheckpointPath,
         writes: Sequence[tuple[str, Any]],
         task_id: str,
         task_path: str,
@@ -98,7 +98,7 @@ class WriteRows:
 
     def _task_row(
         self,
-        place: Place,
+        place: CheckpointPath,
         task_id: str,
         task_path: str,
         slot: str,
@@ -139,7 +139,7 @@ class WriteRows:
             expires_at=until,
         )
 
-    def _stored(self, place: Place, task_id: str) -> AgentWrite | None:
+    def _stored(self, place: CheckpointPath, task_id: str) -> AgentWrite | None:
         get = d.agent_writes.get(self._user.user_id, *place.key, task_id, USUAL)
         return self._user.db.one(get, consistent=True)
 
@@ -159,9 +159,9 @@ class WriteRows:
         made = self._task_row(place, row.task_id, row.task_path, row.slot, stored, row.expires_at, objects)
         return made, objects
 
-    def pending(self, rows: Sequence[AgentCheckpoint]) -> dict[Place, list[PendingWrite]]:
+    def pending(self, rows: Sequence[AgentCheckpoint]) -> dict[CheckpointPath, list[PendingWrite]]:
         """The writes after each of these checkpoints; those of one namespace are read together."""
-        found: dict[Place, list[tuple[tuple[str, str, int], PendingWrite]]] = {}
+        found: dict[CheckpointPath, list[tuple[tuple[str, str, int], PendingWrite]]] = {}
         by_namespace: dict[tuple[str, str], list[str]] = {}
         for row in rows:
             by_namespace.setdefault((row.thread_id, row.namespace), []).append(row.checkpoint_id)

@@ -15,13 +15,13 @@ from tablewright.systems.chat.family.retention import RetentionPolicy
 from tablewright.systems.chat.model import AuditEntry, Value
 from tablewright.systems.chat.settings import Vendor
 
-Place = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=500)]
+DocumentReference = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=500)]
 
 
 class Assessment(Body):
     """Where the document of a risk assessment is."""
 
-    document: Place
+    document: DocumentReference
 
 
 class ProgrammeEntry(Value):

@@ -14,7 +14,7 @@ from tablewright.design import Write
 from tablewright.edge.errors import Conflict, NotFound, Refused
 from tablewright.edge.mail_addresses import INVALID_ADDRESS, NotAnAddress, normalise_address
 from tablewright.kit.family import Families as Membership
-from tablewright.kit.family import Place
+from tablewright.kit.family import FamilyRole
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.errors import Changed
 from tablewright.systems.chat.family.consent import FORGET_PROFILE
@@ -160,7 +160,7 @@ class Families:
 
     # --- invitations ---
 
-    def invite(self, family: Family, email: str, by: User, place: Place = "parent") -> Invitation:
+    def invite(self, family: Family, email: str, by: User, place: FamilyRole = "parent") -> Invitation:
         """Offer a place in the family to an address, by mail; an earlier invitation of the address is replaced."""
         address = address_of(email)
         waiting = self.membership.invited(family.family_id)
@@ -210,7 +210,7 @@ class Families:
 
         return self._repository.retried(None, attempt)
 
-    def _joining(self, family: Family, user: User, place: Place) -> Sequence[Write[Any]]:
+    def _joining(self, family: Family, user: User, place: FamilyRole) -> Sequence[Write[Any]]:
         """The writes with which someone joins; none if they are there already."""
         if self.membership.member(family.family_id, user.user_id) is not None:
             return ()

@@ -34,7 +34,7 @@ from tablewright.systems.chat.family.consent import refuse_without_consent
 from tablewright.systems.chat.family_model import User
 from tablewright.systems.chat.legacy.conversion import flags_note, metadata_of, v1_message
 from tablewright.systems.chat.legacy.model import V1Message
-from tablewright.systems.chat.legacy.router import ConversationRouter, Place
+from tablewright.systems.chat.legacy.router import ConversationLocation, ConversationRouter
 from tablewright.systems.chat.legacy.v1 import V1
 from tablewright.systems.chat.model import Draft, Message
 from tablewright.systems.chat.repository import Repository
@@ -197,7 +197,7 @@ class Compat:
     def _append(
         self,
         session_id: str,
-        place: Place,
+        place: ConversationLocation,
         user: User | None,
         ids: tuple[str, str],
         checked: tuple[Verdict, Verdict],
@@ -250,7 +250,7 @@ class Compat:
             ),
         )
 
-    def _has(self, place: Place, message_id: str) -> bool:
+    def _has(self, place: ConversationLocation, message_id: str) -> bool:
         if place.v1 is not None:
             return any(message.message_id == message_id for message in place.v1.messages)
         assert place.header is not None
@@ -261,7 +261,7 @@ def _has_control_characters(text: str) -> bool:
     return any(unicodedata.category(each) in ("Cc", "Cs") and each not in "\r\n\t" for each in text)
 
 
-def _session(session_id: str, place: Place) -> Session:
+def _session(session_id: str, place: ConversationLocation) -> Session:
     if place.v1 is not None:
         one = place.v1
         name, start = one.animal_name or one.animal_id, one.start_time or ""

@@ -35,7 +35,7 @@ _MIGRATION = "migration"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConversationLocation:
     """Where a conversation is: its item in the first version, or its header in the second."""
 
     version: Version
@@ -60,38 +60,40 @@ class ConversationRouter:
 
     # --- one conversation ---
 
-    def place(self, session_id: str, user_id: str | None = None) -> Place:
+    def place(self, session_id: str, user_id: str | None = None) -> ConversationLocation:
         """Where a conversation is now; of this user if one is named. CONVERSATION_NOT_FOUND otherwise."""
         found = self._second(session_id) if self.is_second else self._first(session_id)
         if found is None or (user_id is not None and found.user_id != user_id):
             raise self._repository.not_found("CONVERSATION")
         return found
 
-    def _first(self, session_id: str) -> Place | None:
+    def _first(self, session_id: str) -> ConversationLocation | None:
         """Before the cut-over: an id of the first version, or one that only the second has."""
         item = self._v1.find(session_id)
         if item is None:
             return self._native(session_id)
-        return Place("v1" if self._alias(session_id) is None else "copying", item.user_id, v1=item)
+        return ConversationLocation(
+            "v1" if self._alias(session_id) is None else "copying", item.user_id, v1=item
+        )
 
-    def _second(self, session_id: str) -> Place | None:
+    def _second(self, session_id: str) -> ConversationLocation | None:
         alias = self._alias(session_id)
         if alias is None:
             return self._native(session_id)
         with suppress(NotFound):
             header = self._repository.conversation(alias.conversation_id, alias.user_id)
             self._renew(alias, header)
-            return Place("v2", header.user_id, header=self.opened(header))
+            return ConversationLocation("v2", header.user_id, header=self.opened(header))
         return None
 
-    def _native(self, session_id: str) -> Place | None:
+    def _native(self, session_id: str) -> ConversationLocation | None:
         """A conversation of the second version by its own id."""
         if not is_conversation_id(session_id):
             return None
         with suppress(NotFound):
             header = self._repository.conversation(session_id)
             version: Version = "copying" if header.status == "copying" else "v2"
-            return Place(version, header.user_id, header=header)
+            return ConversationLocation(version, header.user_id, header=header)
         return None
 
     def _alias(self, session_id: str) -> LegacyAlias | None:

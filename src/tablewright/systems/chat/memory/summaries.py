@@ -22,7 +22,7 @@ from tablewright.systems.chat import design as d
 from tablewright.systems.chat.errors import Erased
 from tablewright.systems.chat.memory.summary_text import ModelUse, SummaryText, summarise
 from tablewright.systems.chat.memory.tokens import token_counter
-from tablewright.systems.chat.memory.window import Line
+from tablewright.systems.chat.memory.window import WindowMessage
 from tablewright.systems.chat.model import (
     Conversation,
     Message,
@@ -49,7 +49,7 @@ from tablewright.systems.chat.talk.safety_phrases import is_escalated
 from tablewright.systems.chat.talk.scrub import scrub
 
 # The summary of some messages of a conversation; whether a model outside may make it is its decision.
-Summarise: TypeAlias = Callable[[Conversation, Sequence[Line]], SummaryText]
+Summarise: TypeAlias = Callable[[Conversation, Sequence[WindowMessage]], SummaryText]
 # What follows from a summary that is stored, in the same transaction.
 Follow: TypeAlias = Callable[[Conversation], Sequence[Write[Any]]]
 # The write that counts what a third party is paid for a summary.
@@ -64,7 +64,7 @@ def no_more(header: Conversation) -> Sequence[Write[Any]]:
     return ()
 
 
-def offline_summary(header: Conversation, lines: Sequence[Line]) -> SummaryText:
+def offline_summary(header: Conversation, lines: Sequence[WindowMessage]) -> SummaryText:
     """A summary that is made on this machine, without personal data (ZC-X6)."""
     return summarise([replace(line, text=scrub(line.text).text) for line in lines], token_counter())
 
@@ -141,7 +141,7 @@ class Summaries:
     ) -> tuple[Write[Any], ...]:
         # A summary is in later windows: what was escalated is not in it (ZC-X25).
         said = [m for m in batch if m.state == "complete" and m.text and not is_escalated(m)]
-        made = self._summarise(header, [Line(m.role, m.text, m.message_id) for m in said])
+        made = self._summarise(header, [WindowMessage(m.role, m.text, m.message_id) for m in said])
         summary = self._summary(header, batch, made)
         left = header.message_count - header.summarized_count - covered
         return (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tablewright.systems.chat.memory.embedding import words_of
 from tablewright.systems.chat.memory.tokens import Count
-from tablewright.systems.chat.memory.window import Line, shortened
+from tablewright.systems.chat.memory.window import WindowMessage, shortened
 
 # Of 20 messages: about 200 tokens, never over 300 (ZC-34, ZC-D39).
 TARGET, CAP = 200, 300
@@ -65,7 +65,7 @@ def nothing(text: str) -> bool:
 
 
 def summarise(
-    messages: Sequence[Line],
+    messages: Sequence[WindowMessage],
     count: Count,
     *,
     target: int = TARGET,
@@ -81,7 +81,9 @@ def summarise(
     return SummaryText(text, topics_of(messages, leave_out), round(count(text) / size, 4) if size else 0.0)
 
 
-def topics_of(messages: Sequence[Line], leave_out: Callable[[str], bool] = nothing) -> tuple[str, ...]:
+def topics_of(
+    messages: Sequence[WindowMessage], leave_out: Callable[[str], bool] = nothing
+) -> tuple[str, ...]:
     """The words that most messages share, at most five; a word of the child counts twice."""
     weights: Counter[str] = Counter()
     for message in messages:
@@ -93,7 +95,7 @@ def topics_of(messages: Sequence[Line], leave_out: Callable[[str], bool] = nothi
     return tuple(word for word in ranked if weights[word] > 1)[:TOPICS]
 
 
-def _sentences(messages: Sequence[Line], count: Count) -> list[_Sentence]:
+def _sentences(messages: Sequence[WindowMessage], count: Count) -> list[_Sentence]:
     spoken = [each for each in messages if each.role in _SPEAKERS]
     return [
         _Sentence(message.role, shortened(" ".join(found.split()), _SENTENCE_TOKENS, count), place)

@@ -58,7 +58,7 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WindowMessage:
     """A message. `summarized` ones are covered by a summary."""
 
     role: Role
@@ -73,7 +73,7 @@ class Material:
 
     contexts: Sequence[Known] = ()
     summaries: Sequence[Recap] = ()
-    messages: Sequence[Line] = ()
+    messages: Sequence[WindowMessage] = ()
     recalled: Sequence[Recalled] = ()
 
 
@@ -93,7 +93,7 @@ class Window:
     contexts: tuple[Known, ...]
     summaries: tuple[Recap, ...]
     recalled: tuple[Recalled, ...]
-    messages: tuple[Line, ...]
+    messages: tuple[WindowMessage, ...]
     total_tokens: int
     budget: Budget
     shares: dict[str, Share]
@@ -108,7 +108,7 @@ class Window:
 def build_window(
     contexts: Sequence[Known],
     summaries: Sequence[Recap],
-    messages: Sequence[Line],
+    messages: Sequence[WindowMessage],
     budget: Budget,
     count: Count,
     recalled: Sequence[Recalled] = (),

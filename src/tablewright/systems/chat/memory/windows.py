@@ -19,11 +19,11 @@ from tablewright.systems.chat.memory.tokens import Count
 from tablewright.systems.chat.memory.window import (
     Budget,
     Known,
-    Line,
     Material,
     Recalled,
     Recap,
     Window,
+    WindowMessage,
     build_window,
     material_for,
     one_line,
@@ -85,7 +85,9 @@ class Windows:
             line_end=1,
         )
 
-    def _lines(self, conversation: Conversation, until: datetime | None, names: Sequence[str]) -> list[Line]:
+    def _lines(
+        self, conversation: Conversation, until: datetime | None, names: Sequence[str]
+    ) -> list[WindowMessage]:
         newest = self._messages.newest_of_window(conversation, MOST_MESSAGES)
         return [_line(conversation, each, names) for each in newest if _is_read(each, until)]
 
@@ -129,9 +131,9 @@ def _is_read(message: Message, until: datetime | None) -> bool:
     return is_said and not is_escalated(message) and (until is None or message.timestamp <= until)
 
 
-def _line(conversation: Conversation, message: Message, names: Sequence[str]) -> Line:
+def _line(conversation: Conversation, message: Message, names: Sequence[str]) -> WindowMessage:
     text = scrub(message.text, names).text
-    return Line(message.role, text, message.message_id, is_covered(conversation, message))
+    return WindowMessage(message.role, text, message.message_id, is_covered(conversation, message))
 
 
 def _noted(label: str, text: str) -> str:

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError, problem_for
-from tablewright.kit.family import Place
+from tablewright.kit.family import FamilyRole
 from tablewright.pages.forms import Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.zones import ZONES
@@ -83,7 +83,7 @@ def _add_people(router: APIRouter, pages: ChatPages) -> None:
 
     @router.post("/families/{family_id}/invite")
     def invite(request: Request, opened: OpenFamily, form: Posted) -> Response:
-        place: Place = "child" if form.get("place") == "child" else "parent"
+        place: FamilyRole = "child" if form.get("place") == "child" else "parent"
         try:
             families.invite(opened.family, form.get("email"), opened.me, place)
         except CallerError as mistake:

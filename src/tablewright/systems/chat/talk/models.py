@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from tablewright.systems.chat.memory.summary_text import SummaryText, summarise
 from tablewright.systems.chat.memory.tokens import Count
-from tablewright.systems.chat.memory.window import Line
+from tablewright.systems.chat.memory.window import WindowMessage
 from tablewright.systems.chat.talk.moderation import looks_like_instructions
 from tablewright.systems.chat.talk.scrub import scrub
 
@@ -55,7 +55,7 @@ class Summariser(Protocol):
     @property
     def leaves_machine(self) -> bool: ...
 
-    def summarise(self, messages: Sequence[Line], names: Sequence[str] = ()) -> SummaryText:
+    def summarise(self, messages: Sequence[WindowMessage], names: Sequence[str] = ()) -> SummaryText:
         """A summary without personal data; `names` are those of the child and the family."""
         ...
 
@@ -67,6 +67,6 @@ class LocalSummariser:
     count: Count
     leaves_machine: bool = False
 
-    def summarise(self, messages: Sequence[Line], names: Sequence[str] = ()) -> SummaryText:
-        clean = [Line(each.role, scrub(each.text, names).text, each.message_id) for each in messages]
+    def summarise(self, messages: Sequence[WindowMessage], names: Sequence[str] = ()) -> SummaryText:
+        clean = [WindowMessage(each.role, scrub(each.text, names).text, each.message_id) for each in messages]
         return summarise(clean, self.count, leave_out=looks_like_instructions)

@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from tablewright.systems.chat.memory.summary_text import CAP, ModelUse, SummaryText, topics_of
 from tablewright.systems.chat.memory.tokens import Count
-from tablewright.systems.chat.memory.window import Line, shortened
+from tablewright.systems.chat.memory.window import WindowMessage, shortened
 from tablewright.systems.chat.talk.models import ModelAway, Spoken
 from tablewright.systems.chat.talk.moderation import looks_like_instructions
 from tablewright.systems.chat.talk.scrub import scrub
@@ -96,8 +96,12 @@ class OpenAiSummariser:
     count: Count
     leaves_machine: bool = True
 
-    def summarise(self, messages: Sequence[Line], names: Sequence[str] = ()) -> SummaryText:
-        told = [Line(each.role, scrub(each.text, names).text) for each in messages if each.role in _SPEAKER]
+    def summarise(self, messages: Sequence[WindowMessage], names: Sequence[str] = ()) -> SummaryText:
+        told = [
+            WindowMessage(each.role, scrub(each.text, names).text)
+            for each in messages
+            if each.role in _SPEAKER
+        ]
         talk = "\n".join(f"{_SPEAKER[each.role]}: {_inside(each.text)}" for each in told)
         asked = [Spoken("user", f"<talk>\n{talk}\n</talk>")]
         written = "".join(OpenAiChat(self.endpoint).reply(SUMMARY_RULES, asked, CAP)).strip()

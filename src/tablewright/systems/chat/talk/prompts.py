@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tablewright.systems.chat.family_model import Language
-from tablewright.systems.chat.memory.window import Line, Window, one_line
+from tablewright.systems.chat.memory.window import Window, WindowMessage, one_line
 from tablewright.systems.chat.talk.models import Spoken
 from tablewright.systems.chat.talk.scrub import scrub
 from tablewright.systems.chat.zoo_model import Animal, AnimalConfig, AnimalDetails, Knowledge
@@ -95,7 +95,7 @@ def prompt_of(
     return Prompt(system_text(animal, config, details, facts, mark, language), tuple(spoken))
 
 
-def _spoken(line: Line, names: Sequence[str]) -> Spoken:
+def _spoken(line: WindowMessage, names: Sequence[str]) -> Spoken:
     return Spoken("user" if line.role == "user" else "assistant", scrub(line.text, names).text)
 
 

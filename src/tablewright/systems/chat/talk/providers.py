@@ -14,7 +14,7 @@ from tablewright.systems.chat.family.consent import may_disclose
 from tablewright.systems.chat.family_model import User
 from tablewright.systems.chat.memory.summary_text import SummaryText
 from tablewright.systems.chat.memory.tokens import Count
-from tablewright.systems.chat.memory.window import Line
+from tablewright.systems.chat.memory.window import WindowMessage
 from tablewright.systems.chat.model import Conversation
 from tablewright.systems.chat.settings import Settings
 from tablewright.systems.chat.talk.models import ChatModel, LocalSummariser, ModelAway, Summariser
@@ -43,7 +43,7 @@ class Providers:
     def summarise(
         self,
         user: User | None,
-        lines: Sequence[Line],
+        lines: Sequence[WindowMessage],
         names: Sequence[str] = (),
         *,
         budget_left: Callable[[], bool] = lambda: True,
@@ -69,10 +69,10 @@ class Providers:
         names_of: NamesOf = own_name,
         *,
         budget_left: Callable[[], bool] = lambda: True,
-    ) -> Callable[[Conversation, Sequence[Line]], SummaryText]:
+    ) -> Callable[[Conversation, Sequence[WindowMessage]], SummaryText]:
         """What memory/summaries.py calls. The user is read at that moment, so that a withdrawn consent counts."""
 
-        def made(header: Conversation, lines: Sequence[Line]) -> SummaryText:
+        def made(header: Conversation, lines: Sequence[WindowMessage]) -> SummaryText:
             user = find_user(header.user_id)
             names = names_of(user) if user is not None else []
             return self.summarise(user, lines, names, budget_left=budget_left)

@@ -42,7 +42,7 @@ FALLBACK = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReplyTarget:
     """Where a reply goes: the turn that asked for it, and the message that waits for it."""
 
     user: User
@@ -56,7 +56,7 @@ class Place:
 class _Work:
     """One attempt at a reply."""
 
-    place: Place
+    place: ReplyTarget
     model: ChatModel
     guard: OutputGuard
     tokens_in: int
@@ -82,7 +82,7 @@ class Replies:
         self._providers, self._guardrails, self._review = providers, guardrails, review
         self._usage, self._counts, self._token_limit = usage, counts, token_limit
 
-    def run(self, place: Place) -> Iterator[Event]:
+    def run(self, place: ReplyTarget) -> Iterator[Event]:
         """The events of a reply: parts and what replaces them, then Done or Failed."""
         try:
             work, prompt = self._begun(place)
@@ -97,7 +97,7 @@ class Replies:
 
     # --- the steps ---
 
-    def _begun(self, place: Place) -> tuple[_Work, Prompt]:
+    def _begun(self, place: ReplyTarget) -> tuple[_Work, Prompt]:
         user = self._current(place.user)
         until = moment(place.turn.user_timestamp)
         window = self._windows.of(
@@ -187,7 +187,7 @@ class Replies:
             ),
         )
 
-    def _flagged(self, place: Place, guard: OutputGuard) -> tuple[Write[Any], ...]:
+    def _flagged(self, place: ReplyTarget, guard: OutputGuard) -> tuple[Write[Any], ...]:
         """What follows from a reply that was blocked or changed."""
         if guard.verdict.outcome == "allow":
             return ()

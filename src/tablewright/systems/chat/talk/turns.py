@@ -36,7 +36,7 @@ from tablewright.systems.chat.talk.guardrails import Guardrails
 from tablewright.systems.chat.talk.message_writes import is_covered, message_update, user_check
 from tablewright.systems.chat.talk.messages import Messages
 from tablewright.systems.chat.talk.moderation import Verdict
-from tablewright.systems.chat.talk.replies import Place, Replies
+from tablewright.systems.chat.talk.replies import Replies, ReplyTarget
 from tablewright.systems.chat.talk.review import Review
 from tablewright.systems.chat.talk.safety_counts import SafetyCounts
 from tablewright.systems.chat.talk.safety_phrases import SOMEONE_READS, is_escalated
@@ -163,7 +163,7 @@ class Turns:
             yield Done(begun.reply)
             return
         profile = self._animals.profile(conversation.animal_id)
-        yield from self._replies.run(Place(user, conversation, begun.turn, begun.reply, profile))
+        yield from self._replies.run(ReplyTarget(user, conversation, begun.turn, begun.reply, profile))
 
     # --- a new turn ---
 

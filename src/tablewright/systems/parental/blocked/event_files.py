@@ -28,7 +28,7 @@ _AT_A_TIME = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePosition:
     """How far a file was read: up to `start`; what is between `start` and `end` is being delivered.
 
     `file` tells one file from the next of the same name.
@@ -55,7 +55,7 @@ class EventFile:
                 file = self._source(place, opened)
                 if file is None:
                     return delivered
-                place = place if _name_of(file) == place.file else Place(_name_of(file))
+                place = place if _name_of(file) == place.file else FilePosition(_name_of(file))
                 if place.end == place.start:
                     place = replace(place, end=place.start + len(_lines(file, place.start)))
                     if place.end == place.start:
@@ -64,7 +64,7 @@ class EventFile:
                 delivered += self._deliver_one(file, place, take)
             self._write_place(replace(place, start=place.end))
 
-    def _deliver_one(self, file: BinaryIO, place: Place, take: Callable[[Batch], object]) -> int:
+    def _deliver_one(self, file: BinaryIO, place: FilePosition, take: Callable[[Batch], object]) -> int:
         file.seek(place.start)
         events: list[Event] = []
         for line in file.read(place.end - place.start).splitlines():
@@ -78,7 +78,7 @@ class EventFile:
             take(Batch(f"file/{place.file}/{place.start}-{place.end}", events))
         return len(events)
 
-    def _source(self, place: Place, opened: ExitStack) -> BinaryIO | None:
+    def _source(self, place: FilePosition, opened: ExitStack) -> BinaryIO | None:
         """The file to read: the one we were at, though it has another name by now, until nothing of it is left; then
         the one that came after it. Where ours is gone, all that are left came after it."""
         files = [file for path in self._paths(place) if (file := _opened(path, opened)) is not None]
@@ -90,7 +90,7 @@ class EventFile:
             files = files[ours + 1 :] or files[ours:]
         return files[0] if files else None
 
-    def _paths(self, place: Place) -> list[Path]:
+    def _paths(self, place: FilePosition) -> list[Path]:
         """The file and what it was before, the oldest first. Who begins here begins with the file itself."""
         before = self._path.parent.glob(f"{self._path.name}.*") if place.file else ()
         rotated = [path for path in before if path.suffix[1:].isdecimal()]
@@ -100,10 +100,10 @@ class EventFile:
         with self._place.with_name(f"{self._place.name}.refused").open("ab") as file:
             file.write(line + b"\n")
 
-    def _read_place(self) -> Place:
-        return Place(**json.loads(self._place.read_text())) if self._place.exists() else Place()
+    def _read_place(self) -> FilePosition:
+        return FilePosition(**json.loads(self._place.read_text())) if self._place.exists() else FilePosition()
 
-    def _write_place(self, place: Place) -> None:
+    def _write_place(self, place: FilePosition) -> None:
         """Whole or not at all, and on the disk."""
         draft = self._place.with_name(f"{self._place.name}.new")
         with draft.open("w") as file:

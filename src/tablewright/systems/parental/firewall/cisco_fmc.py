@@ -41,7 +41,7 @@ from tablewright.systems.parental.firewall.fmc_records import (
     App,
     FmcState,
     Marker,
-    Place,
+    SourceAddress,
     app_fields,
     by_key,
     device_rule,
@@ -92,7 +92,7 @@ class CiscoFmc(FirewallDriver):
 
     def ensure(self, rule: Rule) -> DeviceRule:
         app = self._app(content_of(rule))
-        place = Place(app.key, rule.source)
+        place = SourceAddress(app.key, rule.source)
         marker = self._marker(rule.name)
         wanted = Marker("", rule.name, rule.digest, place)
         if marker is None:
@@ -146,7 +146,7 @@ class CiscoFmc(FirewallDriver):
             DeviceRule(f"{known.sources[key]}@{address}", f"{UNOWNED}{key}", address, "")
             for key, addresses in mapped.items()
             for address in addresses
-            if key in known.sources and Place(key, address) not in taken
+            if key in known.sources and SourceAddress(key, address) not in taken
         ]
         return sorted((one for one in found if one.name.startswith(prefix)), key=lambda one: one.name)
 
@@ -208,7 +208,7 @@ class CiscoFmc(FirewallDriver):
         except NotThere:
             return frozenset()
 
-    def _map(self, add: Iterable[Place] = (), remove: Iterable[Place] = ()) -> None:
+    def _map(self, add: Iterable[SourceAddress] = (), remove: Iterable[SourceAddress] = ()) -> None:
         """Change addresses of sources; in effect when this returns, without a deployment."""
         sources = self._state().sources
         asked: dict[str, list[dict[str, Any]]] = {}
@@ -265,8 +265,8 @@ class CiscoFmc(FirewallDriver):
         known = self._state(timedelta(0))
         key = next((key for key, one in known.sources.items() if one == source), None)
         # By now a rule may use it.
-        if key is not None and Place(key, address) not in known.taken():
-            self._map(remove=[Place(key, address)])
+        if key is not None and SourceAddress(key, address) not in known.taken():
+            self._map(remove=[SourceAddress(key, address)])
 
     # --- contents ---
 

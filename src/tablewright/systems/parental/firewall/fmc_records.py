@@ -19,7 +19,7 @@ SOURCE, RECORD = "PARENTAL_SRC_", "PARENTAL_APP_"
 OURS = "tablewright"
 
 
-class Place(NamedTuple):
+class SourceAddress(NamedTuple):
     """An address in the source of a content."""
 
     key: str
@@ -33,11 +33,11 @@ class Marker:
     id: str
     name: str
     digest: str
-    place: Place
-    was: tuple[Place, ...] = ()
+    place: SourceAddress
+    was: tuple[SourceAddress, ...] = ()
 
     @property
-    def places(self) -> frozenset[Place]:
+    def places(self) -> frozenset[SourceAddress]:
         return frozenset((self.place, *self.was))
 
 
@@ -68,7 +68,7 @@ class FmcState:
     def is_unchanged(self, app: App) -> bool:
         return fingerprint(self.rules.get(app.source, [])) == app.print
 
-    def taken(self, but: str = "") -> frozenset[Place]:
+    def taken(self, but: str = "") -> frozenset[SourceAddress]:
         """Places that markers hold; `but` is the name of one that does not count."""
         return frozenset(place for one in self.markers.values() if one.name != but for place in one.places)
 
@@ -92,7 +92,7 @@ def device_rule(marker: Marker, state: str, app: App | None) -> DeviceRule:
     return DeviceRule(marker.id, marker.name, marker.place.address, digest, details=details)
 
 
-def by_key(places: Iterable[Place]) -> dict[str, list[str]]:
+def by_key(places: Iterable[SourceAddress]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for key, address in sorted(places):
         found.setdefault(key, []).append(address)
@@ -131,8 +131,8 @@ def marker_of(told: Mapping[str, Any]) -> Marker | None:
     words = _description(told)
     if words is None or "d" not in words:
         return None
-    was = tuple(Place(*place) for place in words.get("w", []))
-    return Marker(told["id"], told["name"], words["d"], Place(words["a"], words["s"]), was)
+    was = tuple(SourceAddress(*place) for place in words.get("w", []))
+    return Marker(told["id"], told["name"], words["d"], SourceAddress(words["a"], words["s"]), was)
 
 
 def app_fields(app: App) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from tablewright.kit.http import view_of
 from tablewright.systems.travel.geography.regions import CONTINENTS, Region
-from tablewright.systems.travel.geography.shapes import Place
+from tablewright.systems.travel.geography.shapes import NearbyRegion
 from tablewright.systems.travel.model import RegionType, Value
 from tablewright.systems.travel.places.public_profiles import FEWEST_TOLD
 
@@ -55,7 +55,7 @@ class Nearby(Value):
     km: float
 
 
-def nearby(place: Place, root: str) -> Nearby:
+def nearby(place: NearbyRegion, root: str) -> Nearby:
     return Nearby(region=region_view(place.region, root), km=round(place.km, 1))
 
 

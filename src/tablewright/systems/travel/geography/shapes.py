@@ -39,7 +39,7 @@ US_TERRITORIES = frozenset(("PR", "GU", "VI", "AS", "MP", "UM"))
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NearbyRegion:
     """A region that a point is in (0 km), or near."""
 
     region: Region
@@ -54,21 +54,21 @@ def contains(border: Border, lat: float, lon: float) -> bool:
     return any(is_inside(piece, (lon + turn, lat)) for piece in border for turn in TURNS)
 
 
-def locate(region_type: str, lat: float, lon: float, within_km: float = COAST_KM) -> Place | None:
+def locate(region_type: str, lat: float, lon: float, within_km: float = COAST_KM) -> NearbyRegion | None:
     """The region of a type at a point, or the nearest one not farther than `within_km`."""
     point = Box(lat, lat, lon, lon)  # a point that is not on the map is the caller's mistake
     layer = borders(region_type, "high")
     if found := [r for r in candidates(region_type, point) if contains(layer[r.region_code], lat, lon)]:
-        return Place(min(found, key=_smallest_first), 0.0)
+        return NearbyRegion(min(found, key=_smallest_first), 0.0)
     return next(iter(nearby(region_type, lat, lon, within_km)), None)
 
 
-def nearby(region_type: str, lat: float, lon: float, within_km: float) -> tuple[Place, ...]:
+def nearby(region_type: str, lat: float, lon: float, within_km: float) -> tuple[NearbyRegion, ...]:
     """Every region of a type within a distance, the nearest first: what to offer a traveller at a border."""
     Box(lat, lat, lon, lon)
     layer = borders(region_type, "high")
     places = (
-        Place(region, _km_to(layer[region.region_code], lat, lon, within_km))
+        NearbyRegion(region, _km_to(layer[region.region_code], lat, lon, within_km))
         for region in candidates(region_type, _around(lat, lon, within_km))
     )
     within = (place for place in places if place.km <= within_km)
@@ -95,7 +95,7 @@ def _by_cell(region_type: str) -> Mapping[str, Sequence[Region]]:
     return listed
 
 
-def here(lat: float, lon: float, within_km: float = COAST_KM) -> tuple[Place, ...]:
+def here(lat: float, lon: float, within_km: float = COAST_KM) -> tuple[NearbyRegion, ...]:
     """ "I am here": the country, and the state or province where the country has them."""
     country = locate("country", lat, lon, within_km)
     if country is None:

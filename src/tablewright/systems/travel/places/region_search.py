@@ -27,7 +27,7 @@ from tablewright.systems.travel.geography.regions import (
     GeoRelease,
     Region,
 )
-from tablewright.systems.travel.geography.shapes import Place
+from tablewright.systems.travel.geography.shapes import NearbyRegion
 from tablewright.systems.travel.model import REGION_TYPES, RegionType
 from tablewright.systems.travel.repository import Repository
 
@@ -96,7 +96,7 @@ class Places:
         ]
         return [region for region in found if shapes.region_meets(region, box)]
 
-    def here(self, lat: float, lon: float) -> tuple[Place, ...]:
+    def here(self, lat: float, lon: float) -> tuple[NearbyRegion, ...]:
         """ "I am here": the country, and the state or province where it has them."""
         _box(lat, lat, lon, lon)
         return shapes.here(lat, lon)
