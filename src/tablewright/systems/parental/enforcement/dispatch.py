@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Protocol, TypeVar
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.enforcement.queue import Check, DeviceQueues, Place
+from tablewright.systems.parental.enforcement.queue import Check, DeviceIds, DeviceQueues
 from tablewright.systems.parental.enforcement.reconciler import Outcome, Reconciler
 from tablewright.systems.parental.enforcement.sessions import Sessions
 from tablewright.systems.parental.family.notices import Notices
@@ -65,7 +65,7 @@ def on_device(parental: Parts, device_id: str, name: str, ask: Callable[[], T]) 
     return None
 
 
-def batch_size(parental: Parts, place: Place) -> int:
+def batch_size(parental: Parts, place: DeviceIds) -> int:
     """How many children are checked together: several, if a device has to be deployed for them to take effect."""
     try:
         return BATCH_SIZE if any(parental.devices.needs_deploy(device_id) for device_id in place) else 1

@@ -20,7 +20,7 @@ from tablewright.systems.parental.repository import Repository
 LOOKED_THROUGH = 200
 # A block without a policy is one of an exception; which one is not recorded.
 BY_EXCEPTION = "past"
-Place = tuple[str, str]
+AppAtAddress = tuple[str, str]
 
 
 def of_child(repository: Repository, child: str, start: datetime, now: datetime) -> list[Span]:
@@ -33,9 +33,11 @@ def of_child(repository: Repository, child: str, start: datetime, now: datetime)
     return spans([*list(before)[::-1], *since[::-1]], live, start, now)
 
 
-def spans(actions: Sequence[Action], live: Iterable[Place], start: datetime, now: datetime) -> list[Span]:
+def spans(
+    actions: Sequence[Action], live: Iterable[AppAtAddress], start: datetime, now: datetime
+) -> list[Span]:
     """The spans of attempts, the oldest first; `live` are the apps and addresses that are blocked now."""
-    begun: dict[Place, tuple[datetime, Why]] = {}
+    begun: dict[AppAtAddress, tuple[datetime, Why]] = {}
     found: list[Span] = []
     for action in actions:
         place = (action.app_name, action.private_ip)

@@ -23,7 +23,7 @@ from tablewright.systems.parental.repository import Repository
 log = logging.getLogger("tablewright.parental")
 
 # The devices a child is to do with, sorted.
-Place: TypeAlias = tuple[str, ...]
+DeviceIds: TypeAlias = tuple[str, ...]
 ROOM = 20_000
 # So many queues are worked on at once; that many devices have to hang before others wait for them.
 THREADS = 64
@@ -47,7 +47,7 @@ class Check:
 Work: TypeAlias = Check | Callable[[], object]
 CheckAll: TypeAlias = Callable[[Mapping[str, Check]], None]
 # How many children at a time: several where one deployment serves them all.
-BatchSize: TypeAlias = Callable[[Place], int]
+BatchSize: TypeAlias = Callable[[DeviceIds], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,13 @@ class DeviceQueues:
     """The queues of a process. While they are not open, work is done in place by who has it."""
 
     def __init__(self, repository: Repository) -> None:
-        # Devices that were off or failing at the last check: when one is back, its rules are due at once.
+        # DeviceIds that were off or failing at the last check: when one is back, its rules are due at once.
         self.failing: set[str] = set()
         self.news = threading.Event()
         self._repository = repository
         self._lock, self._slots = threading.Lock(), threading.Semaphore(THREADS)
-        self._queues: dict[Place, _Queue] = {}
-        self._places: dict[str, Place] = {}
+        self._queues: dict[DeviceIds, _Queue] = {}
+        self._places: dict[str, DeviceIds] = {}
         self._threads: set[threading.Thread] = set()
         self._open: tuple[CheckAll, BatchSize] | None = None
 
@@ -92,7 +92,7 @@ class DeviceQueues:
             self._open = None
             self._join()
 
-    def put(self, key: str, work: Work, place: Place | None = None, *, child: str | None = None) -> bool:
+    def put(self, key: str, work: Work, place: DeviceIds | None = None, *, child: str | None = None) -> bool:
         """Queue a child, or work with a name for the devices of a child or a place; False if that is not done.
 
         What waits already is not queued twice. What is being worked on counts as queued, unless it is a child and this
@@ -115,7 +115,7 @@ class DeviceQueues:
             self._queues[where].waiting[key] = work
         return True
 
-    def place_of(self, child: str) -> Place:
+    def place_of(self, child: str) -> DeviceIds:
         """The devices a child is to do with: where it is, and where rules of it are."""
         db = self._repository.db
         here = {
@@ -146,7 +146,7 @@ class DeviceQueues:
             return True
         return work.skip_backoff <= known.skip_backoff
 
-    def _start(self, place: Place, check_all: CheckAll, batch_size: BatchSize) -> None:
+    def _start(self, place: DeviceIds, check_all: CheckAll, batch_size: BatchSize) -> None:
         name = f"tablewright-queue-{'-'.join(place)}"
         thread = threading.Thread(
             target=self._run, args=(place, check_all, batch_size), name=name, daemon=True
@@ -154,7 +154,7 @@ class DeviceQueues:
         self._threads.add(thread)
         thread.start()
 
-    def _next(self, place: Place, batch_size: int) -> dict[str, Work]:
+    def _next(self, place: DeviceIds, batch_size: int) -> dict[str, Work]:
         """What to do next: so many children, or one other thing. Nothing if the queue ends here."""
         queue = self._queues[place]
         if self._open is None or not queue.waiting:
@@ -172,7 +172,7 @@ class DeviceQueues:
 
     # --- without ---
 
-    def _run(self, place: Place, check_all: CheckAll, batch_size: BatchSize) -> None:
+    def _run(self, place: DeviceIds, check_all: CheckAll, batch_size: BatchSize) -> None:
         with self._slots:
             at_most = batch_size(place)
             while True:
