@@ -702,7 +702,7 @@ def test_nothing_is_sent_for_somebody_who_signed_in_meanwhile(phone: Any, travel
     signed = page.context.request.post("/sign-in", form={"person": MAYA}, headers={"Origin": origin(page)})
     assert signed.ok
     mark(page, "Bhutan")
-    page.locator('.sync-state[data-state="somebody-else"]').wait_for(timeout=PATIENCE)
+    page.locator('.sync-state[data-state="other-user"]').wait_for(timeout=PATIENCE)
     assert notes_of(travel, MAYA, "BT") is None
     other = page.context.new_page()
     open_map(other)

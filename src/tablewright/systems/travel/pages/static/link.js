@@ -72,7 +72,7 @@
     var text = {
       offline: waiting ? "You're offline. " + some + " on this device and will be sent later." : "You're offline. What you mark is saved on this device and sent later.",
       "signed-out": "You're signed out. " + (waiting ? some + " here until you sign in." : "Sign in to sync."),
-      "somebody-else": "Someone else is signed in now, so nothing is sent from this page.",
+      "other-user": "Someone else is signed in now, so nothing is sent from this page.",
       revoked: "This browser was signed out from your list of devices." + (waiting ? " " + some + " here." : ""),
       "too-old": this.words, refused: this.words,
       later: waiting ? some + ". The server is busy; trying again." : "The server is busy; trying again.",

@@ -112,13 +112,13 @@
   };
 
   // The device id of this browser; made once, and again only after it was signed out.
-  Store.prototype.device = async function (anew) {
-    var known = anew ? null : await this.meta("device");
+  Store.prototype.device = async function (renew) {
+    var known = renew ? null : await this.meta("device");
     if (known) return known;
     var made = "web-" + self.crypto.randomUUID();
     var transaction = this.db.transaction("meta", "readwrite");
     var meta = transaction.objectStore("meta");
-    var there = anew ? undefined : await asked(meta.get("device"));  // another tab may have been faster
+    var there = renew ? undefined : await asked(meta.get("device"));  // another tab may have been faster
     if (there === undefined) meta.put(made, "device");
     await ended(transaction);
     return there || made;
@@ -150,7 +150,7 @@
   // is one result for each, in their order; a result without an id is of an operation refused for its id.
   Store.prototype.answered = async function (sent, results) {
     var transaction = this.db.transaction(["states", "queue", "news", "meta"], "readwrite");
-    var anew = (await asked(transaction.objectStore("meta").get("anew"))) || 0;
+    var resynced = (await asked(transaction.objectStore("meta").get("anew"))) || 0;
     var states = transaction.objectStore("states"), queue = transaction.objectStore("queue");
     var done = 0;
     sent.forEach(function (one, number) {
@@ -158,7 +158,7 @@
       if (!result || result.status === "waiting") return;
       done += 1;
       queue.delete(one.place);
-      result.entities.forEach(function (state) { take(states, state, anew); });
+      result.entities.forEach(function (state) { take(states, state, resynced); });
       if (result.status === "conflict" || result.status === "failed") {
         transaction.objectStore("news").put(Object.assign({ at: Date.now() }, result, { operation_id: one.operation.operation_id }));
       }
@@ -204,13 +204,13 @@
     return ended(transaction);
   };
 
-  // Stores a state unless a newer one is known. For a place that was not in the last full resync, made at version `anew`,
+  // Stores a state unless a newer one is known. For a place that was not in the last full resync, made at version `resynced`,
   // an older state is a late answer about a removed place.
-  function take(states, state, anew) {
+  function take(states, state, resynced) {
     var known = states.get(state.entity_id);
     known.onsuccess = function () {
-      var newest = known.result ? known.result.server_version : anew + 1;
-      if (newest <= state.server_version || (!known.result && !anew)) states.put(state);
+      var newest = known.result ? known.result.server_version : resynced + 1;
+      if (newest <= state.server_version || (!known.result && !resynced)) states.put(state);
     };
   }
 

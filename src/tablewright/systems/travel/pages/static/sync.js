@@ -8,7 +8,7 @@
   var API = "/travel/v1";
   var SCHEMA = 1, AT_ONCE = 200;
 
-  // Why there was no sync: offline, signed-out, somebody-else, revoked, too-old, later, refused.
+  // Why there was no sync: offline, signed-out, other-user, revoked, too-old, later, refused.
   function Stopped(reason, words, seconds) {
     this.reason = reason; this.words = words || ""; this.seconds = seconds || 0;
   }
@@ -49,7 +49,7 @@
   // Registers the device, after checking that the signed-in traveller owns the copy.
   async function enroll(store, device) {
     var me = await ask(null, "/me");
-    if (me.user_id !== store.user) throw new Stopped("somebody-else");
+    if (me.user_id !== store.user) throw new Stopped("other-user");
     await ask(null, "/me/devices", { device_id: device, name: browserName(), platform: "web", schema: SCHEMA });
     await store.setMeta("enrolled", device);
   }
