@@ -35,7 +35,7 @@ RETRY_SECONDS = 1.0
 
 
 @dataclass(slots=True)
-class ReplicationLink:
+class Link:
     """The line on which `reader` follows `source`; a write that is younger than `lag` is not read yet."""
 
     reader: str
@@ -50,9 +50,7 @@ class Regions:
     def __init__(self, engines: Mapping[str, Engine], home: str, period: float | None = PERIOD) -> None:
         refuse_names(list(engines))
         self.engines, self.home = dict(engines), home
-        self.lines = [
-            ReplicationLink(reader, source) for reader in engines for source in engines if reader != source
-        ]
+        self.lines = [Link(reader, source) for reader in engines for source in engines if reader != source]
         catalogs = {region: partial(getattr, engine, "tables") for region, engine in engines.items()}
         for region, engine in engines.items():
             others = {other: catalog for other, catalog in catalogs.items() if other != region}
@@ -95,7 +93,7 @@ class Regions:
     def __iter__(self) -> Iterator[str]:
         return iter(self.engines)
 
-    def line(self, reader: str, source: str) -> ReplicationLink:
+    def line(self, reader: str, source: str) -> Link:
         """The line on which one region follows another."""
         return next(line for line in self.lines if (line.reader, line.source) == (reader, source))
 
@@ -119,7 +117,7 @@ class Regions:
         """One step on every line; True if it changed anything."""
         return any([self.step(line) for line in self.lines])  # a list: every line takes its step
 
-    def step(self, line: ReplicationLink) -> bool:
+    def step(self, line: Link) -> bool:
         """One step on a line, unless it is cut or one of its regions is closed; True if it changed anything."""
         reader, source = self.engines[line.reader], self.engines[line.source]
         before = microseconds(reader.now() - line.lag) if line.lag else None

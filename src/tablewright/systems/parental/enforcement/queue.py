@@ -68,7 +68,7 @@ class DeviceQueues:
     """The queues of a process. While they are not open, work is done in place by who has it."""
 
     def __init__(self, repository: Repository) -> None:
-        # DeviceIds that were off or failing at the last check: when one is back, its rules are due at once.
+        # Devices that were off or failing at the last check: when one is back, its rules are due at once.
         self.failing: set[str] = set()
         self.news = threading.Event()
         self._repository = repository
