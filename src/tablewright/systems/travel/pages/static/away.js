@@ -133,7 +133,7 @@
     var list = made("div", "shares");
     rows.forEach(function (row) {
       var share = made("div", "share"), head = made("div", "share-head"), strong = made("strong", "", row[1] + " "), bar = made("progress");
-      strong.append(made("small", "", "of " + row[2] + ", " + skratch.percent(row[1], row[2]) + "%"));
+      strong.append(made("small", "", "of " + row[2] + ", " + skratch.percent(row[1], row[2]) + " %"));
       head.append(made("span", "", row[0]), " ", strong);
       bar.max = row[2]; bar.value = row[1];
       bar.setAttribute("aria-label", row[0] + ": " + row[1] + " of " + row[2]);

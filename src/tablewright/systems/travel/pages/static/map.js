@@ -304,7 +304,7 @@
     Object.entries(figures.counted).forEach(function (entry) {
       var shown = this.root.querySelector("[data-figure=" + entry[0] + "]");
       shown.querySelector(".part").textContent = String(entry[1][0]);
-      shown.querySelector("small").textContent = "of " + entry[1][1] + ", " + skratch.percent(entry[1][0], entry[1][1]) + "%";
+      shown.querySelector("small").textContent = "of " + entry[1][1] + ", " + skratch.percent(entry[1][0], entry[1][1]) + " %";
     }, this);
     this.root.querySelector("[data-figure=continents] .part").textContent = String(figures.continents.size);
     this.root.querySelectorAll("[data-legend]").forEach(function (one) { one.classList.toggle("been", figures.continents.has(one.dataset.legend)); });
