@@ -41,7 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-# Workers that each take a file at a time end together only if the long ones are begun first.
+# Workers that each take a file at a time end together only if the long ones are begun first, and those that mostly wait
+# (wire) beside others that compute.
 LONG = (
     "terraform",
     "test_terraform",
@@ -50,6 +51,7 @@ LONG = (
     "test_message_secrets",
     "test_serve",
     "crash",
+    "wire",
     "test_unusable_ids",
     "test_files_scenarios",
     "test_scenarios_enforcement",
