@@ -5,10 +5,10 @@
 
 Requests have 1 KB items and two indexes, as those of engine.py. Calls are made inside the process, on a store of
 10 000 items with durability `relaxed`, and their statements are noted. The same statements then run through apsw on a
-copy of the store as it was, with its settings, and are checkpointed as often.
-Must hold: the copy ends with as many rows as the store. Figures are processor time of the calling thread, so
-checkpoints, which others do, count for neither. stdout is the answer, stderr the talk. Code 0: it was measured; 2: it
-cannot run. There is no target: figures depend on the machine, their ratio much less.
+copy of the store as it was, with its settings; its log is checkpointed every 200 commits, which is not timed.
+Must hold: the copy ends with as many rows as the store. Figures are processor time of the calling thread, so the
+engine's checkpoints, which another thread does, are not in them either. stdout is the answer, stderr the talk. Code 0:
+it was measured; 2: it cannot run. There is no target: figures depend on the machine, their ratio much less.
 Elsewhere: requests (workloads.py), running parts (runner.py).
 """
 
