@@ -327,11 +327,11 @@ class Sync:
                 words = f"A device can push at most {rules.PUSHES_A_MINUTE} times a minute."
                 raise TooManyRequests("PUSH_LIMIT", words, 60 - second)
             update = d.devices.update(user_id, device_id).at(lambda it: it.last_seen_at).set(now)
-            if device.push_window == minute:
+            if device.push_window >= minute:
                 update = update.at(lambda it: it.pushes).add(1)
             else:
                 update = update.at(lambda it: it.push_window).set(minute).at(lambda it: it.pushes).set(1)
-            if self._repository.try_write(update.when(partial(_paced_as, device))):
+            if self._repository.try_write(update.when(partial(_is_below_limit, device.push_window, minute))):
                 return device
         raise TooManyRequests("PUSH_LIMIT", "This device is sending several pushes at once.", 1)
 
@@ -355,8 +355,10 @@ class Sync:
 # --- parts ---
 
 
-def _paced_as(seen: Device, device: Device) -> bool:
-    return (device.push_window == seen.push_window) & (device.pushes == seen.pushes)
+def _is_below_limit(seen: int, minute: int, device: Device) -> bool:
+    """Of a minute that was counted already, only the limit is a condition: pushes at once do not undo each other."""
+    same = device.push_window == seen
+    return same & (device.pushes < rules.PUSHES_A_MINUTE) if seen >= minute else same
 
 
 def _impossible(asked: Sequence[Edit | Unreadable]) -> dict[int, Result]:
