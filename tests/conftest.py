@@ -2,10 +2,12 @@
 
 import gc
 from functools import cache
+from typing import Any
 
 import pytest
 from httpx._transports import default as transports
 from tests import targets
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]  # it has none
 
 from tablewright.design.capabilities import TARGETS
 
@@ -22,6 +24,20 @@ gc.disable()
 def pytest_configure(config: pytest.Config) -> None:
     targets.target = config.getoption("--target")
     targets.endpoint = config.getoption("--endpoint")
+
+
+class _Files(LoadFileScheduling):  # type: ignore[misc]  # as above
+    """A worker takes a whole file at a time, of some folders all files."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next(
+            (folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid)
+        )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Files | None:
+    return _Files(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,10 +60,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 # Workers that each take a file at a time end together only if the long ones are begun first, and those that mostly wait
 # (wire) beside others that compute.
 LONG = (
+    "browser",
     "terraform",
     "test_terraform",
-    "test_travel_browser",
-    "browser",
     "test_message_secrets",
     "test_serve",
     "crash",
@@ -61,6 +76,9 @@ LONG = (
     "test_consumer_properties",
 )
 _TURNS = {name: turn for turn, name in enumerate(LONG)}
+
+# Folders whose files one worker takes together: they share a server and a browser, which cost more than most files.
+TOGETHER = ("tests/browser/",)
 
 # The parameters that say how a test reaches its database, and those of their values that are not this process.
 WAYS = ("at", "way", "rig")
