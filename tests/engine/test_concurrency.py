@@ -5,6 +5,7 @@ Each test runs in memory and on disk, because their readers take different ways.
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -267,3 +268,27 @@ def test_an_index_is_created_while_others_write(either: Engine) -> None:
     with together(write, create):
         pass
     assert names(either, "colour") == names(either)
+
+
+def test_how_many_rows_were_changed_is_answered_after_what_is_being_written() -> None:
+    """In memory there is one connection only, and SQLite refuses a second thread that uses it."""
+    is_writing, may_end = threading.Event(), threading.Event()
+    answers: list[int] = []
+
+    def write(engine: Engine) -> None:
+        engine.session.write(lambda writing: (is_writing.set(), may_end.wait()))
+
+    def ask(engine: Engine) -> None:
+        is_writing.wait()
+        answers.append(engine.changes())
+
+    with Engine.open() as engine:
+        before = engine.changes()
+        with together(lambda: write(engine), lambda: ask(engine)):
+            is_writing.wait()
+            time.sleep(0.05)
+            early = list(answers)
+            may_end.set()
+        assert (len(early), len(answers)) == (0, 1)
+        engine.call("CreateTable", definition())
+        assert engine.changes() > before

@@ -241,7 +241,9 @@ class Engine:
 
     def changes(self) -> int:
         """How many rows were ever changed: as long as it is the same, nothing was written."""
-        return self._storage.changes()
+        # In memory a job may be using the only connection: SQLite refuses a second thread.
+        with self._storage.write_lock:
+            return self._storage.changes()
 
     def settle(self) -> None:
         """Wait until no background work is pending or due.
