@@ -1,18 +1,16 @@
 """How popular the animals are, by day: chats, messages, thumbs, summaries (ZC-19, ZC-57, ZC-D43).
 
 Counted from the stream, never by reading all chats.
-Must hold: each change is counted once, however often the stream shows it. A conversation that is copied by the
-migration counts on the day it was begun. Numbers without people.
+Must hold: a conversation that is copied by the migration counts on the day it was begun. Numbers without people.
+Elsewhere: counting a change once (kit/counters.py).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
-from tablewright.design import Write
-from tablewright.mapping import Consumer
-from tablewright.mapping.consumer.records import Change
+from tablewright.kit.counters import Counters, Numbers, additions
+from tablewright.mapping import Change, Consumer
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.model import Conversation, Message, Summary
 from tablewright.systems.chat.repository import Repository
@@ -20,6 +18,7 @@ from tablewright.systems.chat.zoo_model import AnimalDay
 
 NAME = "popularity"
 KEPT = timedelta(days=365)
+COUNTS = Counters(d.animal_days, NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,41 +53,17 @@ class Popularity:
 
     def handle(self, change: Change[Any]) -> None:
         """Count one change of a conversation, a message or a summary; again is the same as once."""
-        animal_id, at, added = self._counted(change)
-        if added and animal_id:
-            self._repository.db.write(
-                self._write(animal_id, at, added), once=f"{NAME}/{change.event_id}", result={}
-            )
+        after, added = change.after, _added(change)
+        if after is not None and added and (animal_id := self._animal_of(after)):
+            at = after.last_activity if isinstance(after, Conversation) else after.timestamp
+            start = AnimalDay(animal_id=animal_id, day=at.date(), expires_at=at + KEPT)
+            COUNTS.count(self._repository.db, change, d.animal_days.upsert(start), added)
 
-    def _counted(self, change: Change[Any]) -> tuple[str, datetime, Mapping[str, int]]:
-        before, after = change.before, change.after
-        if isinstance(after, Conversation):
-            known = before if isinstance(before, Conversation) else None
-            more = after.message_count - (known.message_count if known else 0)
-            added = {"conversations": 0 if known else 1, "messages": max(0, more)}
-            return after.animal_id, after.last_activity, {name: n for name, n in added.items() if n}
-        if isinstance(after, Message) and isinstance(before, Message) and before.thumb != after.thumb:
-            return self._animal_of(after), after.timestamp, _thumbs(before.thumb, after.thumb)
-        if isinstance(after, Summary) and before is None:
-            left = int(after.metadata.compression_ratio * 10_000)
-            return self._animal_of(after), after.timestamp, {"summaries": 1, "compression": left}
-        return "", self._repository.now(), {}
-
-    def _animal_of(self, part: Message | Summary) -> str:
+    def _animal_of(self, part: Conversation | Message | Summary) -> str:
+        if isinstance(part, Conversation):
+            return part.animal_id
         header = self._repository.db.one(d.conversations.get(part.user_id, part.conversation_id))
         return header.animal_id if header is not None else ""
-
-    def _write(self, animal_id: str, at: datetime, added: Mapping[str, int]) -> Write[AnimalDay]:
-        start = AnimalDay(animal_id=animal_id, day=at.date(), expires_at=at + KEPT)
-        return (
-            d.animal_days.upsert(start)
-            .at(lambda it: it.conversations).add(added.get("conversations", 0))
-            .at(lambda it: it.messages).add(added.get("messages", 0))
-            .at(lambda it: it.thumbs_up).add(added.get("up", 0))
-            .at(lambda it: it.thumbs_down).add(added.get("down", 0))
-            .at(lambda it: it.summaries).add(added.get("summaries", 0))
-            .at(lambda it: it.compression).add(added.get("compression", 0))
-        )  # fmt: skip
 
     # --- reads ---
 
@@ -114,10 +89,15 @@ def _sum(animal_id: str, days: list[AnimalDay]) -> Popular:
     )
 
 
-def _thumbs(before: str | None, after: str | None) -> dict[str, int]:
-    added = {"up": 0, "down": 0}
-    if before is not None:
-        added[before] -= 1
-    if after is not None:
-        added[after] += 1
-    return {name: number for name, number in added.items() if number}
+def _added(change: Change[Any]) -> Numbers:
+    """What a change adds; nothing that is deleted is taken away."""
+    match change.after:
+        case Conversation():
+            added = additions(change, lambda talk: {"conversations": 1, "messages": talk.message_count})
+            return {name: number for name, number in added.items() if number > 0}
+        case Message() if change.before is not None:
+            return additions(change, lambda message: {f"thumbs_{message.thumb}": 1} if message.thumb else {})
+        case Summary(metadata=metadata) if change.before is None:
+            return {"summaries": 1, "compression": int(metadata.compression_ratio * 10_000)}
+        case _:
+            return {}

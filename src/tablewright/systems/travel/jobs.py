@@ -61,10 +61,11 @@ def recount_regions(travel: Travel) -> int:
         for kind in REGION_TYPES
         for region in travel.geography.of(kind)
     }
+    follower = travel.follower()
 
     def recounted(name: str) -> None:
         region = regions[name]
-        mended = travel.regions.recount(region.region_type, region.region_code)
+        mended = travel.regions.recount(region.region_type, region.region_code, follower)
         if mended:
             log.warning("visitors recounted", extra={"region": name, "parts": mended})
 

@@ -340,7 +340,7 @@ class Head(Stored):
 class RegionTally(Stored):
     """How many travellers who share their visits have been to a region; one of sixteen parts.
 
-    `off`: by how much it differed from the list at the last recount.
+    `off` is not used; rows of earlier versions have it.
     """
 
     region_type: RegionType

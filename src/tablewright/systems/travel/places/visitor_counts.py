@@ -2,17 +2,19 @@
 
 A visit is listed under its region only while its owner shares visits (SK-13); how many there are is counted from the
 stream, in sixteen parts for each region. Must hold: lists stay in here, to be counted; a count is the number of listed
-visits once the changes so far were followed, however often each was told.
-Elsewhere: what is written with a visit (sync/apply.py), the switch itself (sync/push.py), what of it is told
-(public_profiles.py).
+visits once the changes so far were followed.
+Elsewhere: counting a change once, and when a part may be corrected (kit/counters.py), what is written with a visit
+(sync/apply.py), the switch itself (sync/push.py), what of it is told (public_profiles.py).
 """
 
 from dataclasses import replace
 
 from tablewright.design.key_codecs import codec, shard_name
 from tablewright.edge.errors import Conflict
+from tablewright.kit.counters import Counters, Numbers, additions
 from tablewright.kit.tables import ATTEMPTS
 from tablewright.mapping import Change as Told
+from tablewright.mapping import Consumer
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.design import SHARDS
@@ -20,6 +22,7 @@ from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import Head, RegionTally, RegionType, Visit
 from tablewright.systems.travel.repository import Repository
 
+COUNTS = Counters(d.region_tallies, "visitors")
 _SHARD = codec(f"shard.{SHARDS}")
 
 
@@ -35,38 +38,17 @@ class Regions:
         gets = [d.region_tallies.get(*place, shard_name(n, SHARDS)) for n in range(SHARDS)]
         return sum(tally.visitors for tally in self._repository.db.many(gets) if tally is not None)
 
-    def recount(self, region_type: RegionType, region_code: str) -> int:
-        """Compare the count of a region with its list; returns how many parts were corrected.
+    def recount(self, region_type: RegionType, region_code: str, follower: Consumer) -> int:
+        """Compare the count of a region with its list; returns how many parts were corrected."""
+        db, visitors = self._repository.db, d.visitors_of(region_type=region_type, region_code=region_code)
+        shards = [shard_name(n, SHARDS) for n in range(SHARDS)]
+        partitions = dict(zip(shards, visitors.partitions, strict=True))
 
-        A part may differ because changes are still in the stream. So it is corrected only if it differs by the same
-        number one round later; a wrong correction is undone by the round after.
-        """
-        query = d.visitors_of(region_type=region_type, region_code=region_code)
-        keys = [(region_type, region_code, shard_name(n, SHARDS)) for n in range(SHARDS)]
-        tallies = self._repository.db.many([d.region_tallies.get(*key) for key in keys], consistent=True)
-        mended = 0
-        for key, tally, partition in zip(keys, tallies, query.partitions, strict=True):
-            listed = self._repository.db.count(replace(query, partitions=(partition,)))
-            if tally is None and listed == 0:
-                continue
-            before = tally or RegionTally(region_type=key[0], region_code=key[1], shard=key[2])
-            mended += self._compared(before, listed, is_new=tally is None)
-        return mended
+        def listed(part: RegionTally) -> Numbers:
+            return {"visitors": db.count(replace(visitors, partitions=(partitions[part.shard],)))}
 
-    def _compared(self, before: RegionTally, listed: int, *, is_new: bool) -> bool:
-        off = listed - before.visitors
-        is_sure = off != 0 and off == before.off
-        after = before.model_copy(update={"visitors": listed, "off": 0} if is_sure else {"off": off})
-        if after == before:
-            return False
-        seen = before.visitors
-        write = (
-            d.region_tallies.create(after)
-            if is_new
-            else d.region_tallies.change(before, after).when(lambda it: it.visitors == seen)
-        )
-        # Refused if it was counted at the same time: the next round checks again.
-        return self._repository.try_write(write) and is_sure
+        parts = [RegionTally(region_type=region_type, region_code=region_code, shard=each) for each in shards]
+        return len(COUNTS.reconcile(db, parts, listed, follower))
 
     # --- the switch ---
 
@@ -113,15 +95,13 @@ class Regions:
 
     def follow_visit(self, told: Told[Visit]) -> None:
         """A visit was listed or taken off a list: its region has one visitor more or less."""
-        was = told.before is not None and told.before.is_listed
-        is_now = told.after is not None and told.after.is_listed
+        added = additions(told, lambda visit: {"visitors": int(visit.is_listed)})
         visit = told.after or told.before
-        if was == is_now or visit is None:
+        if visit is None:
             return
         start = RegionTally(
             region_type=visit.region_type,
             region_code=visit.region_code,
             shard=_SHARD.encode(visit.user_id) or "",
         )
-        counted = d.region_tallies.upsert(start).at(lambda tally: tally.visitors).add(1 if is_now else -1)
-        self._repository.db.write(counted, once=f"visitors/{told.event_id}")
+        COUNTS.count(self._repository.db, told, d.region_tallies.upsert(start), added)
