@@ -7,6 +7,8 @@
 # make pictures   every page as the tests in tests/browser see it, in artifacts/
 # make properties the property tests with 25 times the examples of `make test`: for changes of what they are about
 # make endpoints  the scenarios of all systems on servers that are other processes: ours, ExtendDB and moto
+# make compiled   the wheel in dist/ whose hot modules are C extensions (pyproject.toml lists them): needs a C compiler, two minutes
+# make test-compiled  the tests of what is compiled, on that wheel
 # make geography  the three tests that need the sources of Skratch's borders: 340 MB of npm packages, a minute
 
 PYTHON ?= python3
@@ -26,7 +28,7 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
 TEST_FILES ?= $(shell [ -w /dev/shm ] && [ "$$(df -Pm /dev/shm | awk 'END { print $$4 }')" -gt 4000 ] && echo /dev/shm)
 PYTEST := $(if $(TEST_FILES),TMPDIR=$(TEST_FILES)) $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test tests bytecode quick lint types setup trees packages actionlint javascript properties pictures endpoints geography check clean
+.PHONY: run test tests bytecode compiled test-compiled quick lint types setup trees packages actionlint javascript properties pictures endpoints geography check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
@@ -93,6 +95,23 @@ javascript:
 	|| npm ci --prefix tools/javascript --ignore-scripts --no-audit --no-fund --loglevel error \
 	|| echo "make: no AWS SDK for JavaScript, and no way to install it: the tests of JavaScript samples will be skipped"
 
+# Not part of `make test`, but of CI: mypyc and the C compiler take two minutes. docs/engine.md says who wants it.
+# From a source distribution, as mypyc would leave its libraries beside the sources, where they win over what is edited.
+compiled: .venv/ready-for-tests
+	rm -rf dist
+	$(BIN)/hatchling build --target sdist --directory dist >/dev/null
+	HATCH_BUILD_HOOKS_ENABLE=1 $(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist dist/*.tar.gz
+
+# The wheel is found before the source tree; a module that was not compiled would prove nothing.
+COMPILED := tests/values tests/expressions tests/partiql tests/engine tests/conformance tests/wire
+
+test-compiled: compiled
+	rm -rf build/compiled
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target build/compiled dist/tablewright-*.whl
+	PYTHONPATH=build/compiled $(BIN)/python -c "from tablewright.values import codec; \
+	    assert codec.__file__.endswith('.so'), f'{codec.__file__} is not compiled'"
+	PYTHONPATH=build/compiled $(PYTEST) $(COMPILED)
+
 # Not part of `make test`: 25 times as long, and other examples each time (without CI they are random).
 properties: .venv/ready-for-tests
 	env -u CI PROPERTY_EFFORT=10 $(PYTEST) --timeout 7200 tests/properties
@@ -136,4 +155,4 @@ types: .venv/ready-for-tests
 	touch .venv/ready $@
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis artifacts
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis artifacts

@@ -13,6 +13,7 @@ from typing import Any
 from tests.engine.tables import add, amount, create_index, definition, keyed, names, put, transaction
 
 from tablewright import Engine, ServiceError
+from tablewright.engine.transaction import WriteTransaction
 
 THREADS = 8
 TIMES = 100
@@ -275,8 +276,12 @@ def test_how_many_rows_were_changed_is_answered_after_what_is_being_written() ->
     is_writing, may_end = threading.Event(), threading.Event()
     answers: list[int] = []
 
+    def wait(_: WriteTransaction) -> None:
+        is_writing.set()
+        may_end.wait()
+
     def write(engine: Engine) -> None:
-        engine.session.write(lambda writing: (is_writing.set(), may_end.wait()))
+        engine.session.write(wait)
 
     def ask(engine: Engine) -> None:
         is_writing.wait()

@@ -6,7 +6,8 @@ Elsewhere: the rules a new table must obey (api/table_definitions.py).
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from dataclasses import fields as fields_of
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
@@ -261,15 +262,11 @@ class Table:
         return replace(self, types={n: t for n, t in self.types.items() if n in used})
 
 
-WORKED_OUT = ("index_keys", "has_local_indexes", "encode_key", "entry_plans", "spent", "read_spent")
-
-
 def to_json(table: Table) -> bytes:
-    fields = asdict(table)
-    for name in WORKED_OUT:
-        del fields[name]
+    # Without what is worked out again when it is read.
+    given = {field.name: getattr(table, field.name) for field in fields_of(table) if field.init}
     try:
-        return orjson.dumps(fields)
+        return orjson.dumps(given)
     except orjson.JSONEncodeError:
         raise WrongJson(NOT_UTF8) from None
 

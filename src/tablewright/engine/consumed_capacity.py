@@ -56,7 +56,7 @@ class Consumed:
             return None
         total = self.base
         if self.local or self.other:
-            total += sum(self.local.values()) + sum(self.other.values())
+            total += sum(self.local.values(), 0.0) + sum(self.other.values(), 0.0)
         answer: dict[str, Any] = {"TableName": self.table.name, **_units(total, transactional)}
         if how == "INDEXES":
             answer["Table"] = _units(self.base, transactional)

@@ -422,8 +422,8 @@ def _served(operation: Operation[Context], context: Context, request: Request) -
         if isinstance(mistake, Reworded):
             raise
         raise invalid(str(mistake)) from None
-    except WrongJson as mistake:
-        raise serialization(str(mistake)) from None
+    except WrongJson as wrong:
+        raise serialization(str(wrong)) from None
     except UnicodeEncodeError:
         raise serialization(NOT_UTF8) from None
     except DamagedRow as damage:

@@ -157,10 +157,10 @@ class GroupCommit:
                 changes = self._storage.changes()
                 try:
                     outcomes.append(work(txn))
-                except ServiceError as error:
+                except ServiceError as refusal:
                     if self._storage.changes() != changes:
-                        raise _RefusedTooLate from error
-                    outcomes.append(error)
+                        raise _RefusedTooLate from refusal
+                    outcomes.append(refusal)
             txn.flush()
         except Exception as error:
             # A fault in one write must not affect the others: each gets a transaction of its own.

@@ -51,7 +51,7 @@ def admit_item(item: Item) -> tuple[Item, int]:
     return _admit_members(item, 0, 0)
 
 
-def _admit_members(members: Item, depth: int, overhead: int) -> tuple[Item, int]:
+def _admit_members(members: dict[str, Any], depth: int, overhead: int) -> tuple[Item, int]:
     """The attributes of an item or a map; `overhead` is what each costs besides name and value."""
     names = "".join(members)
     plain = names.isascii() and len(names) <= MAX_NAME_BYTES and "" not in members
@@ -87,7 +87,7 @@ def _admit_members(members: Item, depth: int, overhead: int) -> tuple[Item, int]
     return (members if changed is None else changed), size
 
 
-def admit(value: Value, depth: int = 0) -> tuple[Value, int]:
+def admit(value: Any, depth: int = 0) -> tuple[Value, int]:
     """The canonical value and its size in bytes."""
     if type(value) is not dict:
         raise WrongJson(wrong_value(value))

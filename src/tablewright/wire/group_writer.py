@@ -35,8 +35,8 @@ class GroupWriter:
         self._queue: list[Write] = []
         self._is_flushing = False
         self._jobs: SimpleQueue[tuple[list[Write], Job] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="tablewright-commit", daemon=True)
-        self._thread.start()
+        self._committing = threading.Thread(target=self._work, name="tablewright-commit", daemon=True)
+        self._committing.start()
 
     def add(self, deliver: Deliver, verb: str, request: dict[str, Any]) -> None:
         """Add a write; `deliver` is called on the loop with its outcome."""
@@ -54,7 +54,7 @@ class GroupWriter:
         self._queue.clear()
         self._is_flushing = True  # a group begun now would hold the engine's write lock for ever
         self._jobs.put(None)
-        self._thread.join()
+        self._committing.join()
 
     def _flush(self) -> None:
         writes = self._queue[:GROUP_LIMIT]

@@ -90,7 +90,7 @@ class RequestParser:
         """The connection is lost: drop the references to it and to the parser, which form cycles with this object."""
         self.end()
         self._on_request = self._refuse = _nothing
-        del self._parser
+        self._parser = _NO_PARSER
 
     def on_message_begin(self) -> None:
         if self.is_ended:
@@ -181,6 +181,9 @@ class RequestParser:
 
 def _nothing(*_: object) -> None:
     """Ignore a request of a lost connection."""
+
+
+_NO_PARSER = HttpRequestParser(None)  # of connections that are lost
 
 
 class _Refused(Exception):

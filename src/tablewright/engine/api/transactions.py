@@ -78,12 +78,12 @@ def transact_get_items(txn: ReadTransaction, request: Request) -> Answer:
             txn.check_throughput(table, None, read.key)
             reads.append(read)
             reasons.append({"Code": "None"})
-        except Throttled as error:
+        except Throttled as throttled:
             if txn.samples is not None:
                 txn.samples.extend(
-                    ((THROTTLED_REQUESTS, name, "", "TransactGetItems"), 1.0) for name in error.tables
+                    ((THROTTLED_REQUESTS, name, "", "TransactGetItems"), 1.0) for name in throttled.tables
                 )
-            reasons.append({"Code": error.code, "Message": error.message})
+            reasons.append({"Code": throttled.code, "Message": throttled.message})
         except ServiceError as error:
             reasons.append({"Code": "ValidationError", "Message": error.message})
     if len(reads) != len(gets):
@@ -259,11 +259,13 @@ def _evaluate_all(txn: WriteTransaction, writes: Sequence[Mutation]) -> list[Eva
         try:
             decisions.append(evaluate(txn, write, factor=2))
             reasons.append({"Code": "None"})
-        except BadExpression as error:
-            reasons.append({"Code": "ValidationError", "Message": str(error)})
-        except Throttled as error:
-            txn.samples += [((THROTTLED_REQUESTS, t, "", "TransactWriteItems"), 1.0) for t in error.tables]
-            reasons.append({"Code": error.code, "Message": error.message})
+        except BadExpression as bad:
+            reasons.append({"Code": "ValidationError", "Message": str(bad)})
+        except Throttled as throttled:
+            txn.samples += [
+                ((THROTTLED_REQUESTS, name, "", "TransactWriteItems"), 1.0) for name in throttled.tables
+            ]
+            reasons.append({"Code": throttled.code, "Message": throttled.message})
         except ServiceError as error:
             code = _REASONS.get(error.name, "ValidationError")
             if code == "ValidationError" and not isinstance(error, ItemMistake):

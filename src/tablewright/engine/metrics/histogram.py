@@ -35,7 +35,7 @@ class Histogram:
 
     def add_all(self, values: Sequence[float]) -> None:
         self.samples += len(values)
-        self.sum += sum(values)
+        self.sum += sum(values, 0.0)
         self.least = min(self.least, *values)
         self.most = max(self.most, *values)
 
