@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 import pytest
 from tests.systems.chat.family.home import (
@@ -148,6 +149,44 @@ def test_an_invitation_expires_and_can_be_withdrawn(at: Place, home: Household) 
     at.chat.families.withdraw(home.family, again_invited.invitation_id, home.parent)
     with refuses("INVITATION_NOT_FOUND"):
         at.chat.families.accept(token_in(mail_to(at, "bob@example.org")), bob)
+
+
+def test_an_invitation_is_withdrawn_by_its_own_family_alone(at: Place, home: Household) -> None:
+    other = household(at, "eve", "lou")
+    sent = at.chat.families.invite(home.family, "bob@example.org", home.parent)
+    for wrong in (sent.invitation_id, "", "no#id"):
+        with refuses("INVITATION_NOT_FOUND"):
+            at.chat.families.withdraw(other.family, wrong, other.parent)
+    assert at.chat.families.invited(home.family) == [sent]
+
+
+def test_a_new_invitation_replaces_that_of_the_address_and_no_offer_of_a_child(
+    at: Place, home: Household
+) -> None:
+    at.chat.children.offer_transfer(home.child, "bob@example.org", home.parent)
+    at.chat.families.invite(home.family, "bob@example.org", home.parent)
+    newest = at.chat.families.invite(home.family, "Bob@example.org", home.parent, "child")
+    found = at.chat.families.invited(home.family)
+    assert sorted(one.child_id or "" for one in found) == ["", "kim"]
+    assert newest in found
+
+
+def test_an_invitation_is_accepted_or_withdrawn_and_never_both(
+    at: Place, home: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    families, repository = at.chat.families, at.chat.repository
+    sent, bob = families.invite(home.family, "bob@example.org", home.parent), enters(at, "bob")
+    token, audit = token_in(mail_to(at, "bob@example.org")), repository.audit
+
+    def accepted_first(*args: Any) -> Any:
+        monkeypatch.setattr(repository, "audit", audit)
+        families.accept(token, bob)
+        return audit(*args)
+
+    monkeypatch.setattr(repository, "audit", accepted_first)
+    with refuses("INVITATION_NOT_FOUND"):
+        families.withdraw(home.family, sent.invitation_id, home.parent)
+    assert families.is_parent_of(bob, home.child)
 
 
 def test_a_student_joins_as_a_child_and_never_as_a_parent(at: Place, home: Household) -> None:
