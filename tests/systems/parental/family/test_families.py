@@ -28,6 +28,8 @@ from tablewright.kit.codes import TRIES
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import field_rules
+from tablewright.systems.parental.family import erased_list
+from tablewright.systems.parental.family.erasure import begin
 from tablewright.systems.parental.family.families import FAMILIES_PER_PERSON
 from tablewright.systems.parental.family.phone_proof import (
     BY_FAMILY_PER_HOUR,
@@ -201,6 +203,33 @@ def test_an_invitation_is_accepted_or_declined_or_withdrawn(
             end(sent, by)
     assert [one.subject for one in guardians.of(id, ANNA)] == ["anna", "ben", "zoe"]
     assert sum(action in ("invitation declined", "invitation withdrawn") for action, _ in at.audit(id)) == 1
+
+
+def test_who_is_no_longer_the_owner_meanwhile_neither_invites_nor_removes(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family, guardians = at.family(), at.parental.guardians
+    id = family.family_id
+    at.guardian(family, BEN)
+    at.guardian(family, ZOE)
+    meanwhile(at, monkeypatch, "guardians_of", partial(guardians.hand_over, id, "ben", ANNA))
+    with refuses("OWNER_ONLY"):
+        guardians.invite(id, "max@example.org", ANNA)
+    guardians.hand_over(id, "anna", BEN)
+    meanwhile(at, monkeypatch, "task", partial(guardians.hand_over, id, "ben", ANNA))
+    with refuses("OWNER_ONLY"):
+        guardians.remove(id, "zoe", ANNA)
+    guardians.hand_over(id, "anna", BEN)
+    # A restored copy brought back an owner who had left.
+    (anna,) = [one for one in guardians.of(id, ANNA) if one.subject == "anna"]
+    entries = [erased_list.guardian_entry(anna)]
+    meanwhile(
+        at, monkeypatch, "guardians_of", partial(erased_list.again, at.parental.repository, entries, begin)
+    )
+    with refuses("FAMILY_NOT_FOUND"):
+        guardians.invite(id, "max@example.org", ANNA)
+    assert guardians.invitations(id, BEN) == []
+    assert [one.subject for one in guardians.of(id, BEN)] == ["ben", "zoe"]
 
 
 def test_an_index_that_still_has_a_removed_guardian_shows_no_family(

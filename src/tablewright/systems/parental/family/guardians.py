@@ -1,7 +1,7 @@
 """Guardians: who is invited to look after children together, who comes and goes, and under which address (PC-X2).
 
 Must hold: an invitation is taken by who has its address, once, and to anybody else it is not there; a family has one
-owner at any time.
+owner at any time, who alone invites and removes others: each of these changes is written with the turn of guardians.
 Elsewhere: who may (families.py), what a change of address entails (tasks.py), kit/family.py.
 """
 
@@ -42,7 +42,7 @@ class Guardians:
         return self._repository.retried(None, lambda: self._invite(family_id, email, actor))
 
     def _invite(self, family_id: str, email: str, actor: Actor) -> Invitation:
-        turn = self._repository.limit_guard("guardians", family_id)
+        turn = self._repository.turn_of_guardians(family_id)
         owner = self._families.owner(actor, family_id)
         address = field_rules.email_address(email)
         guardians = self._repository.guardians_of(family_id)
@@ -95,7 +95,7 @@ class Guardians:
         if self._families.has(actor, family_id):
             self._repository.write("INVITATION", used)
             return self._repository.family(family_id)
-        turn = self._repository.limit_guard("guardians", family_id)
+        turn = self._repository.turn_of_guardians(family_id)
         guardians = self._repository.guardians_of(family_id)
         field_rules.limited(len(guardians) + 1, field_rules.GUARDIANS_PER_FAMILY, "guardians in a family")
         guardian = Guardian(
@@ -128,6 +128,10 @@ class Guardians:
 
     def remove(self, family_id: str, subject: str, actor: Actor) -> None:
         """The owner removes a guardian, or a guardian leaves; the owner must hand over first."""
+        self._repository.retried(None, lambda: self._remove(family_id, subject, actor))
+
+    def _remove(self, family_id: str, subject: str, actor: Actor) -> None:
+        turn = self._repository.turn_of_guardians(family_id)
         if subject != actor.subject:
             self._families.owner(actor, family_id)
         guardian = self._guardian(family_id, subject)
@@ -137,10 +141,14 @@ class Guardians:
         audit = self._repository.audit(family_id, guardian.email, "guardian removed", actor, guardian)
         entry = erased_list.guardian_entry(guardian)
         task = self._repository.task("guardian", family_id, actor, target=entry)
-        self._repository.write("GUARDIAN", d.guardians.delete(guardian), d.tasks.add(task), audit)
+        self._repository.write("GUARDIAN", d.guardians.delete(guardian), d.tasks.add(task), audit, turn)
 
     def hand_over(self, family_id: str, subject: str, actor: Actor) -> Guardian:
         """Make another guardian the owner; the family's records get their address."""
+        return self._repository.retried(None, lambda: self._hand_over(family_id, subject, actor))
+
+    def _hand_over(self, family_id: str, subject: str, actor: Actor) -> Guardian:
+        turn = self._repository.turn_of_guardians(family_id)
         before = self._families.owner(actor, family_id)
         heir = self._guardian(family_id, subject)
         if heir.subject == before.subject:
@@ -153,6 +161,7 @@ class Guardians:
             d.guardians.change(heir, owner),
             self._repository.audit(family_id, heir.email, "owner changed", actor, heir, owner),
             *self._task_for_address(family_id, before.email, heir.email, actor),
+            turn,
         )
         return owner
 
