@@ -51,9 +51,11 @@ class Families:
 
     def own(self, user: User, family_id: str) -> Family:
         """The family, for one of its parents; FAMILY_NOT_FOUND for everyone else."""
-        if not _is_id(family_id) or self.membership.parent(family_id, user.user_id) is None:
+        # The family first: if a parent is removed in between, a write at its version is refused.
+        family = self.membership.family(family_id) if _is_id(family_id) else None
+        if family is None or self.membership.parent(family_id, user.user_id) is None:
             raise NotFound("FAMILY")
-        return self._repository.found(self.membership.family(family_id), "FAMILY")
+        return family
 
     def is_parent_of(self, user: User, child: User) -> bool:
         """True if `user` is a parent in the family of `child` at this moment, and the child is not of age."""
@@ -108,8 +110,6 @@ class Families:
         refuse_unknown_zone(time_zone)
         if user.role == "student":
             raise Refused("ADULTS_ONLY", "Only an adult can create a family.")
-        if len(self.of(user)) >= FAMILIES_PER_PERSON:
-            raise Conflict("TOO_MANY_FAMILIES", f"You can belong to {FAMILIES_PER_PERSON} families.")
         now = self._repository.now()
         family = Family(
             family_id=self._repository.new_id("family"),
@@ -121,8 +121,17 @@ class Families:
         entry = self._repository.audit(
             f"family:{family.family_id}", "family created", actor_of(user), None, family
         )
-        self._repository.write("FAMILY", d.families.create(family), d.members.create(parent), entry)
-        return family
+
+        def attempt() -> Family:
+            me = self._people.by_id(user.user_id)
+            if len(self.of(me)) >= FAMILIES_PER_PERSON:
+                raise Conflict("TOO_MANY_FAMILIES", f"You can belong to {FAMILIES_PER_PERSON} families.")
+            # A new version of the person's row: of two families that are created at once, one is counted again.
+            turn = d.users.change(me, me)
+            self._repository.write("FAMILY", d.families.create(family), d.members.create(parent), turn, entry)
+            return family
+
+        return self._repository.retried(None, attempt)
 
     def change(
         self,

@@ -1,8 +1,8 @@
 """Who is in which family now, who is invited, and the writes that change it (ZC-X9).
 
 Must hold: a child has one home, an item with the id of the child as its key; a family with children has a parent, and
-the counts in its row are those of its members, because every change of members is a change of that row at
-the version that was read. An invitation is in the mail as a token, of which only a digest is stored.
+the counts in its row are those of its members. Every change of members and every invitation is a change of that row at
+the version that was read; the invitation is in the mail as a token, of which only a digest is stored.
 Verbs in the past tense return writes, so that the audit entry, mails and tasks are in the same transaction.
 Elsewhere: who may (families.py, children.py), membership and invitations of any system (kit/family.py).
 """
@@ -115,7 +115,7 @@ class Membership(family.Membership[Family, Member]):
             expires_at=now + family.INVITED_FOR,
         )
         replaced = [d.invitations.discard(one.invitation_id) for one in earlier]
-        return token, invitation, (d.invitations.put(invitation), *replaced)
+        return token, invitation, (d.families.change(to, to), d.invitations.put(invitation), *replaced)
 
     def offered(self, token: str, email: str | None) -> Invitation:
         """The invitation of a token, for its address; INVITATION_NOT_FOUND for everyone else."""
