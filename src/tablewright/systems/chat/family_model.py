@@ -2,7 +2,7 @@
 
 Plain values without storage. Names in JSON and in items are camelCase. Every age is computed from the birth date at the
 moment it is asked for, so that nothing has to run for a child to become 13 or 18.
-Elsewhere: conversations (model.py), where each is stored (design/family.py), what is decided on them (family/).
+Elsewhere: conversations (model.py), where each is stored (design/), what is decided on them (family/).
 """
 
 from datetime import date, datetime, time
@@ -15,6 +15,7 @@ from tablewright.kit import codes, family
 from tablewright.systems.chat.model import Partitions, Value
 
 UserRole = Literal["student", "parent", "zookeeper", "administrator"]
+FamilyRole = Literal["parent", "child"]
 ReaderRole = Literal["student", "parent", "zookeeper", "administrator", "system"]
 # Of a user: `erasing` and `erased` refuse every message (ZC-S10).
 Standing = Literal["active", "erasing", "erased"]
@@ -53,7 +54,7 @@ class User(Value):
 
     `scopes` is what a parent consents to at this moment; every change of it, and the beginning of an erasure, raises
     `consent_generation`, on which each message depends in its transaction. `stays_local` keeps a child's words on this
-    machine whatever the scopes say (ZC-X23). `family_id` is the family of a child, a copy of its home (kit/family.py).
+    machine whatever the scopes say (ZC-X23). `family_id` is the family of a child, a copy of its home.
     """
 
     user_id: str
@@ -104,30 +105,45 @@ class UserKey(Value):
 # --- families ---
 
 
-class Family(family.Family):
-    """A family; quiet hours and days of its children are in its time zone."""
+class Family(Value):
+    """A family, with the number of its members by place; quiet hours and days of its children are in its time zone."""
 
-    model_config = _CAMEL
-
+    family_id: str
+    name: str
+    parents: int = 1
+    children: int = 0
+    created_at: datetime
+    version: int = 1
     time_zone: str = "UTC"
 
 
-class Member(family.Member):
+class Member(family.Member, Value):
     """A parent or a child in a family."""
 
-    model_config = _CAMEL
+    user_id: str
+    place: FamilyRole = "parent"
+    joined_at: datetime
+    version: int = 1
 
 
-class Home(family.Home):
+class Home(Value):
     """The family of a child."""
 
-    model_config = _CAMEL
+    child_id: str
+    family_id: str
+    version: int = 1
 
 
-class Invitation(family.Invitation):
-    """An invitation to be a parent in a family, or to take a child over into another one."""
+class Invitation(family.Invitation, Value):
+    """An invitation to be a parent in a family, or to take a child over into another one.
 
-    model_config = _CAMEL
+    `invitation_id` is a digest of the token in the mail; `child_id` is the child that is offered.
+    """
+
+    place: FamilyRole = "parent"
+    child_id: str | None = None
+    created_at: datetime
+    expires_at: datetime
 
 
 # --- consent ---

@@ -15,7 +15,6 @@ from typing import Any
 from tablewright.edge import Principal
 from tablewright.kit.seed_clock import SeedClock
 from tablewright.kit.system import Person, Progress
-from tablewright.systems.chat import design as d
 from tablewright.systems.chat import jobs
 from tablewright.systems.chat.chat import Chat, open_chat
 from tablewright.systems.chat.family_model import Family, Method, Scope, User
@@ -136,10 +135,8 @@ class _Making:
         if families.of(ben):
             return
         (family,) = families.of(self.cast[ADA])
-        token, invitation = families.membership.invitation(
-            family.family_id, _address(BEN), invited_by=ADA, place="parent"
-        )
-        self.chat.repository.db.write(d.family.invitations.put(invitation))
+        token, _, writes = families.membership.offer(family, _address(BEN), ADA, "parent")
+        self.chat.repository.db.write(*writes)
         families.accept(token, ben)
 
     def _child(self, child: _Child, family: Family) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from tablewright.kit import audit, codes, outbox
+from tablewright.kit import audit, codes, family, outbox
 from tablewright.kit.tasks import Task
 from tablewright.systems.parental.policy.destinations import not_enforced
 
@@ -75,10 +75,9 @@ class ReportDue(Value):
     version: int = 1
 
 
-class Guardian(Value):
+class Guardian(family.Member, Value):
     """A person of a family. `subject` is who the login says they are."""
 
-    family_id: str
     subject: str
     email: str
     name: str
@@ -86,13 +85,9 @@ class Guardian(Value):
     joined_at: datetime
 
 
-class Invitation(Value):
+class Invitation(family.Invitation, Value):
     """A place in a family, offered to an address."""
 
-    invitation_id: str
-    family_id: str
-    email: str
-    invited_by: str
     expires_at: datetime
 
 

@@ -121,6 +121,10 @@ class Repository(Tables):
             now, now.model_copy(update={"number": now.number + 1, "expires_at": expires_at})
         )
 
+    def turn_of_guardians(self, family_id: str) -> Write[Turn]:
+        """Written with each change of who belongs to a family, owns it or is invited, and taken before that is read."""
+        return self.limit_guard("guardians", family_id)
+
     # --- what is written along ---
 
     def audit(

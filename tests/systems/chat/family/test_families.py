@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
+from functools import partial
+from typing import Any
 
 import pytest
 from tests.systems.chat.family.home import (
@@ -18,9 +21,12 @@ from tests.systems.chat.family.home import (
     token_in,
 )
 from tests.systems.chat.place import Place, refuses
+from tests.systems.talk import at_once
 
 from tablewright.edge import Principal
 from tablewright.systems.chat import design as d
+from tablewright.systems.chat.family.families import FAMILIES_PER_PERSON
+from tablewright.systems.chat.family.membership import MOST_INVITATIONS
 from tablewright.systems.chat.memory.contexts import Entry
 
 
@@ -148,6 +154,82 @@ def test_an_invitation_expires_and_can_be_withdrawn(at: Place, home: Household) 
     at.chat.families.withdraw(home.family, again_invited.invitation_id, home.parent)
     with refuses("INVITATION_NOT_FOUND"):
         at.chat.families.accept(token_in(mail_to(at, "bob@example.org")), bob)
+
+
+def test_an_invitation_is_withdrawn_by_its_own_family_alone(at: Place, home: Household) -> None:
+    other = household(at, "eve", "lou")
+    sent = at.chat.families.invite(home.family, "bob@example.org", home.parent)
+    for wrong in (sent.invitation_id, "", "no#id"):
+        with refuses("INVITATION_NOT_FOUND"):
+            at.chat.families.withdraw(other.family, wrong, other.parent)
+    assert at.chat.families.invited(home.family) == [sent]
+
+
+def test_invitations_and_transfers_sent_at_once_stay_within_the_limit(at: Place, home: Household) -> None:
+    invite = partial(at.chat.families.invite, home.family, by=home.parent)
+    for number in range(MOST_INVITATIONS - 2):
+        invite(f"first{number}@example.org")
+    work: list[Callable[[], object]] = [partial(invite, f"p{number}@example.org") for number in range(3)]
+    work += [
+        partial(at.chat.children.offer_transfer, home.child, f"t{n}@example.org", home.parent)
+        for n in range(3)
+    ]
+    ended = [getattr(one, "code", "done") for one in at_once(work)]
+    assert ended.count("TOO_MANY_INVITATIONS") == 4
+    assert len(at.chat.families.invited(home.family)) == MOST_INVITATIONS
+
+
+def test_a_new_invitation_replaces_that_of_the_address_and_no_offer_of_a_child(
+    at: Place, home: Household
+) -> None:
+    at.chat.children.offer_transfer(home.child, "bob@example.org", home.parent)
+    at.chat.families.invite(home.family, "bob@example.org", home.parent)
+    newest = at.chat.families.invite(home.family, "Bob@example.org", home.parent, "child")
+    found = at.chat.families.invited(home.family)
+    assert sorted(one.child_id or "" for one in found) == ["", "kim"]
+    assert newest in found
+
+
+def test_a_parent_who_is_removed_while_inviting_does_not_invite(
+    at: Place, home: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob, families = second_parent(at, home), at.chat.families
+    offer = families.membership.offer
+
+    def removed_first(*args: Any) -> Any:
+        monkeypatch.setattr(families.membership, "offer", offer)
+        families.remove(home.family, "bob", home.parent)
+        return offer(*args)
+
+    monkeypatch.setattr(families.membership, "offer", removed_first)
+    with refuses("FAMILY_NOT_FOUND"):
+        families.invite(home.family, "eve@example.org", bob)
+    assert families.invited(home.family) == []
+
+
+def test_an_invitation_is_accepted_or_withdrawn_and_never_both(
+    at: Place, home: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    families, repository = at.chat.families, at.chat.repository
+    sent, bob = families.invite(home.family, "bob@example.org", home.parent), enters(at, "bob")
+    token, audit = token_in(mail_to(at, "bob@example.org")), repository.audit
+
+    def accepted_first(*args: Any) -> Any:
+        monkeypatch.setattr(repository, "audit", audit)
+        families.accept(token, bob)
+        return audit(*args)
+
+    monkeypatch.setattr(repository, "audit", accepted_first)
+    with refuses("INVITATION_NOT_FOUND"):
+        families.withdraw(home.family, sent.invitation_id, home.parent)
+    assert families.is_parent_of(bob, home.child)
+
+
+def test_someone_has_only_so_many_families_though_all_are_made_at_once(at: Place) -> None:
+    ann = enters(at, "ann")
+    made = at_once([partial(at.chat.families.create, ann, f"Family {number}") for number in range(8)])
+    assert [getattr(one, "code", "") for one in made].count("TOO_MANY_FAMILIES") == 8 - FAMILIES_PER_PERSON
+    assert len(at.chat.families.of(ann)) == FAMILIES_PER_PERSON
 
 
 def test_a_student_joins_as_a_child_and_never_as_a_parent(at: Place, home: Household) -> None:

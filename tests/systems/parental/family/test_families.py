@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 from tests.systems.parental.talk import (
@@ -26,6 +28,8 @@ from tablewright.kit.codes import TRIES
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import field_rules
+from tablewright.systems.parental.family import erased_list
+from tablewright.systems.parental.family.erasure import begin
 from tablewright.systems.parental.family.families import FAMILIES_PER_PERSON
 from tablewright.systems.parental.family.phone_proof import (
     BY_FAMILY_PER_HOUR,
@@ -118,6 +122,127 @@ def test_a_guardian_may_leave_and_an_owner_after_handing_over(at: Place) -> None
     at.parental.tasks.run_due()
     assert families.child(BEN, PHONE).parent_email == "ben@example.com"
     assert child.parent_email == "anna@example.com"
+
+
+def test_an_invitation_that_is_not_there_and_one_of_another_address_read_the_same(at: Place) -> None:
+    family = at.family()
+    invitation = at.parental.guardians.invite(family.family_id, "ben@example.com", ANNA)
+    told = []
+    for asked in (invitation.invitation_id, "inv_unknown"):
+        with pytest.raises(CallerError) as refused:
+            at.parental.guardians.accept(asked, ZOE)
+        told.append((refused.value.code, str(refused.value)))
+    assert told[0] == told[1]
+
+
+def test_pc_x13_of_invitations_sent_at_once_only_as_many_are_as_there_is_room_for(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(field_rules, "INVITATIONS_PER_FAMILY", 2)
+    family = at.family()
+
+    def invite(number: int) -> str:
+        try:
+            return at.parental.guardians.invite(family.family_id, f"p{number}@example.com", ANNA).email
+        except CallerError as mistake:
+            return mistake.code
+
+    told = at_once([partial(invite, number) for number in range(6)])
+    assert told.count("LIMIT_EXCEEDED") == 4
+    assert len(at.parental.guardians.invitations(family.family_id, ANNA)) == 2
+
+
+def test_one_invitation_accepted_by_two_logins_of_its_address_at_once_is_used_once(at: Place) -> None:
+    family = at.family()
+    invitation = at.parental.guardians.invite(family.family_id, "ben@example.com", ANNA)
+    logins = [replace(BEN, subject=subject) for subject in ("ben", "ben's other login")]
+    outcomes = at_once([partial(at.parental.guardians.accept, invitation.invitation_id, by) for by in logins])
+    assert [getattr(one, "code", "ok") for one in outcomes].count("INVITATION_NOT_FOUND") == 1
+    assert len(at.parental.guardians.of(family.family_id, ANNA)) == 2
+
+
+def meanwhile(at: Place, monkeypatch: pytest.MonkeyPatch, name: str, act: Callable[[], object]) -> None:
+    """Something else happens just before the repository's method `name` is called next."""
+    repository, method = at.parental.repository, getattr(at.parental.repository, name)
+
+    def acted_first(*args: Any, **named: Any) -> Any:
+        monkeypatch.setattr(repository, name, method)
+        act()
+        return method(*args, **named)
+
+    monkeypatch.setattr(repository, name, acted_first)
+
+
+def test_pc_x13_of_two_who_accept_at_once_one_joins_where_there_is_room_for_one(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(field_rules, "GUARDIANS_PER_FAMILY", 2)
+    family, guardians = at.family(), at.parental.guardians
+    sent = [guardians.invite(family.family_id, by.email or "", ANNA) for by in (BEN, ZOE)]
+    # The turn of the first is taken already, and those who belong are counted afterwards.
+    meanwhile(at, monkeypatch, "audit", lambda: guardians.accept(sent[1].invitation_id, ZOE))
+    with refuses("LIMIT_EXCEEDED"):
+        guardians.accept(sent[0].invitation_id, BEN)
+    assert [one.subject for one in guardians.of(family.family_id, ANNA)] == ["anna", "zoe"]
+
+
+def test_an_invitation_is_accepted_or_declined_or_withdrawn(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family, guardians = at.family(), at.parental.guardians
+    id = family.family_id
+    first = guardians.invite(id, "ben@example.com", ANNA).invitation_id
+    meanwhile(at, monkeypatch, "audit", lambda: guardians.withdraw(id, first, ANNA))
+    with refuses("INVITATION_NOT_FOUND"):
+        guardians.accept(first, BEN)
+    for end in (guardians.decline, partial(guardians.withdraw, id)):
+        by, other = (BEN, BEN) if end == guardians.decline else (ANNA, ZOE)
+        sent = guardians.invite(id, other.email or "", ANNA).invitation_id
+        meanwhile(at, monkeypatch, "audit", partial(guardians.accept, sent, other))
+        with refuses("INVITATION_NOT_FOUND"):
+            end(sent, by)
+    assert [one.subject for one in guardians.of(id, ANNA)] == ["anna", "ben", "zoe"]
+    assert sum(action in ("invitation declined", "invitation withdrawn") for action, _ in at.audit(id)) == 1
+
+
+def test_who_is_no_longer_the_owner_meanwhile_neither_invites_nor_removes(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family, guardians = at.family(), at.parental.guardians
+    id = family.family_id
+    at.guardian(family, BEN)
+    at.guardian(family, ZOE)
+    meanwhile(at, monkeypatch, "guardians_of", partial(guardians.hand_over, id, "ben", ANNA))
+    with refuses("OWNER_ONLY"):
+        guardians.invite(id, "max@example.org", ANNA)
+    guardians.hand_over(id, "anna", BEN)
+    meanwhile(at, monkeypatch, "task", partial(guardians.hand_over, id, "ben", ANNA))
+    with refuses("OWNER_ONLY"):
+        guardians.remove(id, "zoe", ANNA)
+    guardians.hand_over(id, "anna", BEN)
+    # A restored copy brought back an owner who had left.
+    (anna,) = [one for one in guardians.of(id, ANNA) if one.subject == "anna"]
+    entries = [erased_list.guardian_entry(anna)]
+    meanwhile(
+        at, monkeypatch, "guardians_of", partial(erased_list.again, at.parental.repository, entries, begin)
+    )
+    with refuses("FAMILY_NOT_FOUND"):
+        guardians.invite(id, "max@example.org", ANNA)
+    assert guardians.invitations(id, BEN) == []
+    assert [one.subject for one in guardians.of(id, BEN)] == ["ben", "zoe"]
+
+
+def test_an_index_that_still_has_a_removed_guardian_shows_no_family(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family = at.family()
+    at.guardian(family, BEN)
+    late = [one for one in at.parental.guardians.of(family.family_id, ANNA) if one.subject == "ben"]
+    at.parental.guardians.remove(family.family_id, "ben", ANNA)
+    monkeypatch.setattr(at.db, "all", lambda query: iter(late))
+    assert at.parental.families.of(BEN) == []
+    with refuses("NOT_GUARDIAN"):
+        at.parental.families.own(BEN)
 
 
 def test_a_stranger_sees_nothing_of_a_family(at: Place) -> None:

@@ -2,7 +2,7 @@
 
 Physical names are `quest-{environment}-{table}`. Each module has some of the tables with their access patterns:
 base.py the design and its environments, conversations.py, spread.py, work.py (tasks, mail, the compliance log),
-family.py, zoo.py, agents.py, legacy.py.
+families.py, people.py, zoo.py, agents.py, legacy.py.
 """
 
 # In the order in which they are listed.
@@ -12,7 +12,8 @@ from tablewright.systems.chat.design.base import CHAT
 from tablewright.systems.chat.design.conversations import *  # noqa: F403  # its `__all__`
 from tablewright.systems.chat.design.spread import *  # noqa: F403  # its `__all__`
 from tablewright.systems.chat.design.work import *  # noqa: F403  # its `__all__`
-from tablewright.systems.chat.design.family import *  # noqa: F403  # its `__all__`
+from tablewright.systems.chat.design.families import *  # noqa: F403  # its `__all__`
+from tablewright.systems.chat.design.people import *  # noqa: F403  # its `__all__`
 from tablewright.systems.chat.design.zoo import *  # noqa: F403  # its `__all__`
 from tablewright.systems.chat.design.agents import *  # noqa: F403  # its `__all__`
 from tablewright.systems.chat.design.legacy import *  # noqa: F403  # its `__all__`

@@ -25,7 +25,6 @@ from tablewright.systems.chat.family_model import (
     Family,
     Invitation,
     Limits,
-    Member,
     User,
 )
 from tablewright.systems.chat.repository import SYSTEM, Repository
@@ -64,7 +63,7 @@ class Children:
             self._repository.write(
                 "CHILD",
                 d.users.create(child),
-                *self._families.membership.joined(now, _member(now, child, self._repository)),
+                *self._families.membership.joined(now, child.user_id, "child"),
                 *self._notices.direct_notice(by, child),
                 self._repository.audit(subject_of(child), "child added", actor_of(by)),
             )
@@ -84,19 +83,22 @@ class Children:
 
     def offer_transfer(self, child: User, email: str, by: User) -> Invitation:
         """Offer a child to a parent of another family, by mail."""
-        home = self._repository.found(self._families.membership.home(child.user_id), "CHILD")
-        address = address_of(email)
-        token, invitation = self._families.membership.invitation(
-            home.family_id, address, invited_by=by.user_id, place="child", child_id=child.user_id
-        )
-        values = {"inviter": by.name, "child": child.name}
-        self._repository.write(
-            "INVITATION",
-            d.family.invitations.put(invitation),
-            self._families.mail_link(address, "child transfer", values, token, invitation, child.user_id),
-            self._repository.audit(subject_of(child), "transfer offered", actor_of(by)),
-        )
-        return invitation
+        membership, address = self._families.membership, address_of(email)
+
+        def attempt() -> Invitation:
+            home = self._repository.found(membership.home(child.user_id), "CHILD")
+            family = self._families.own(by, home.family_id)
+            token, invitation, writes = membership.offer(family, address, by.user_id, "child", child.user_id)
+            values = {"inviter": by.name, "child": child.name}
+            self._repository.write(
+                "INVITATION",
+                *writes,
+                self._families.mail_link("child transfer", values, token, invitation, child.user_id),
+                self._repository.audit(subject_of(child), "transfer offered", actor_of(by)),
+            )
+            return invitation
+
+        return self._repository.retried(None, attempt)
 
     def take_over(self, token: str, family: Family, by: User) -> User:
         """Take a child that was offered into one's own family; the consent of before ends."""
@@ -112,7 +114,7 @@ class Children:
             member = self._repository.found(membership.member(home.family_id, child_id), "CHILD")
             self._repository.write(
                 "CHILD",
-                membership.used(invitation),
+                membership.invitations.end(invitation),
                 *membership.moved(member, home, target),
                 *self._families.entering(child, target),
                 *self._notices.direct_notice(by, child),
@@ -173,12 +175,6 @@ class Children:
         family = self._repository.found(membership.family(home.family_id), "FAMILY")
         member = self._repository.found(membership.member(home.family_id, user.user_id), "MEMBER")
         return *membership.left(family, member), *self._families.following(user.user_id)
-
-
-def _member(family: Family, child: User, repository: Repository) -> Member:
-    return Member(
-        family_id=family.family_id, user_id=child.user_id, place="child", joined_at=repository.now()
-    )
 
 
 def _years_before(day: date, years: int) -> date:

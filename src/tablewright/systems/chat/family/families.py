@@ -3,7 +3,7 @@
 Must hold: whether someone is a parent of a child is read from the rows of the family at every access, never from a copy
 on a conversation; a parent sees children under 18 alone, and no chats of other adults. A change of a child's family
 adds the task that re-keys its conversations, in the same transaction.
-Elsewhere: rows and their laws (kit/family.py), profiles of children (children.py), re-keying (jobs.py).
+Elsewhere: rows and their laws (membership.py), profiles of children (children.py), re-keying (jobs.py).
 """
 
 from collections.abc import Sequence
@@ -13,19 +13,17 @@ from typing import Any
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict, NotFound, Refused
 from tablewright.edge.mail_addresses import INVALID_ADDRESS, NotAnAddress, normalise_address
-from tablewright.kit.family import Families as Membership
-from tablewright.kit.family import FamilyRole
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.errors import Changed
 from tablewright.systems.chat.family.consent import FORGET_PROFILE
+from tablewright.systems.chat.family.membership import Membership
 from tablewright.systems.chat.family.people import People, actor_of, name_of, not_a_child, refuse_unknown_zone
-from tablewright.systems.chat.family_model import Family, Home, Invitation, Member, User
+from tablewright.systems.chat.family_model import Family, FamilyRole, Invitation, Member, User
 from tablewright.systems.chat.model import Task
 from tablewright.systems.chat.repository import Repository
 
 # Handled by talk/conversations.py.
 REKEY = "rekey"
-MOST_INVITATIONS = 10
 FAMILIES_PER_PERSON = 5
 
 
@@ -42,21 +40,22 @@ class Families:
 
     def __init__(self, repository: Repository, people: People, url: str = "") -> None:
         self._repository, self._people, self._url = repository, people, url.rstrip("/")
-        self.membership: Membership[Family, Member, Home, Invitation] = Membership(d.family, repository)
+        self.membership = Membership(repository)
 
     # --- who is whose, now ---
 
     def of(self, user: User) -> list[Family]:
         """The families in which someone is a parent."""
-        places = [one for one in self.membership.places_of(user.user_id) if one.place == "parent"]
-        found = (self.membership.family(one.family_id) for one in places)
-        return [one for one in found if one is not None]
+        places = self.membership.places_of(user.user_id)
+        return self.membership.families_of(one for one in places if one.place == "parent")
 
     def own(self, user: User, family_id: str) -> Family:
         """The family, for one of its parents; FAMILY_NOT_FOUND for everyone else."""
-        if not _is_id(family_id) or self.membership.parent(family_id, user.user_id) is None:
+        # The family first: if a parent is removed in between, a write at its version is refused.
+        family = self.membership.family(family_id) if _is_id(family_id) else None
+        if family is None or self.membership.parent(family_id, user.user_id) is None:
             raise NotFound("FAMILY")
-        return self._repository.found(self.membership.family(family_id), "FAMILY")
+        return family
 
     def is_parent_of(self, user: User, child: User) -> bool:
         """True if `user` is a parent in the family of `child` at this moment, and the child is not of age."""
@@ -83,7 +82,9 @@ class Families:
 
     def relatives(self, family: Family) -> list[Relative]:
         """Everyone in a family, parents first."""
-        members = sorted(self.membership.members(family.family_id), key=lambda one: one.place, reverse=True)
+        members = sorted(
+            self.membership.members_of(family.family_id), key=lambda one: one.place, reverse=True
+        )
         users = self._repository.db.many([d.users.get(one.user_id) for one in members], consistent=True)
         return [Relative(one, user) for one, user in zip(members, users, strict=True) if user is not None]
 
@@ -109,8 +110,6 @@ class Families:
         refuse_unknown_zone(time_zone)
         if user.role == "student":
             raise Refused("ADULTS_ONLY", "Only an adult can create a family.")
-        if len(self.of(user)) >= FAMILIES_PER_PERSON:
-            raise Conflict("TOO_MANY_FAMILIES", f"You can belong to {FAMILIES_PER_PERSON} families.")
         now = self._repository.now()
         family = Family(
             family_id=self._repository.new_id("family"),
@@ -122,8 +121,17 @@ class Families:
         entry = self._repository.audit(
             f"family:{family.family_id}", "family created", actor_of(user), None, family
         )
-        self._repository.write("FAMILY", *self.membership.begun(family, parent), entry)
-        return family
+
+        def attempt() -> Family:
+            me = self._people.by_id(user.user_id)
+            if len(self.of(me)) >= FAMILIES_PER_PERSON:
+                raise Conflict("TOO_MANY_FAMILIES", f"You can belong to {FAMILIES_PER_PERSON} families.")
+            # A new version of the person's row: of two families that are created at once, one is counted again.
+            turn = d.users.change(me, me)
+            self._repository.write("FAMILY", d.families.create(family), d.members.create(parent), turn, entry)
+            return family
+
+        return self._repository.retried(None, attempt)
 
     def change(
         self,
@@ -145,7 +153,7 @@ class Families:
                 "name": name_of(name) if name else before.name,
                 "time_zone": time_zone or before.time_zone,
             }
-            write = d.family.families.change(before, before.model_copy(update=update))
+            write = d.families.change(before, before.model_copy(update=update))
             children = self.children_in(before) if update["time_zone"] != before.time_zone else []
             zones = [
                 d.users.update(one.user_id).at(lambda u: u.time_zone).set(update["time_zone"])
@@ -163,33 +171,29 @@ class Families:
     def invite(self, family: Family, email: str, by: User, place: FamilyRole = "parent") -> Invitation:
         """Offer a place in the family to an address, by mail; an earlier invitation of the address is replaced."""
         address = address_of(email)
-        waiting = self.membership.invited(family.family_id)
-        same = [one for one in waiting if one.email == address and one.child_id is None]
-        if len(waiting) - len(same) >= MOST_INVITATIONS:
-            raise Conflict("TOO_MANY_INVITATIONS", f"A family can have {MOST_INVITATIONS} open invitations.")
-        token, invitation = self.membership.invitation(
-            family.family_id, address, invited_by=by.user_id, place=place
-        )
-        values = {"inviter": by.name, "family": family.name, "place": place}
-        self._repository.write(
-            "INVITATION",
-            d.family.invitations.put(invitation),
-            *(d.family.invitations.discard(one.invitation_id) for one in same),
-            self.mail_link(address, "family invitation", values, token, invitation, by.user_id),
-            self._audit(family.family_id, "invited", by, None, {"place": place}),
-        )
-        return invitation
+
+        def attempt() -> Invitation:
+            now = self.own(by, family.family_id)
+            token, invitation, writes = self.membership.offer(now, address, by.user_id, place)
+            values = {"inviter": by.name, "family": now.name, "place": place}
+            self._repository.write(
+                "INVITATION",
+                *writes,
+                self.mail_link("family invitation", values, token, invitation, by.user_id),
+                self._audit(now.family_id, "invited", by, None, {"place": place}),
+            )
+            return invitation
+
+        return self._repository.retried(None, attempt)
 
     def invited(self, family: Family) -> list[Invitation]:
-        return self.membership.invited(family.family_id)
+        return self.membership.invitations.waiting(family.family_id)
 
     def withdraw(self, family: Family, invitation_id: str, by: User) -> None:
         """Take an invitation back."""
-        found = next((one for one in self.invited(family) if one.invitation_id == invitation_id), None)
-        if found is None:
-            raise NotFound("INVITATION")
+        invitation = self.membership.invitations.sent_by(family.family_id, invitation_id)
         entry = self._audit(family.family_id, "invitation withdrawn", by)
-        self._repository.write("INVITATION", d.family.invitations.discard(invitation_id), entry)
+        self._repository.write("INVITATION", self.membership.invitations.end(invitation), entry)
 
     def accept(self, token: str, user: User) -> Family:
         """Take the place that was offered to the address of the caller."""
@@ -205,7 +209,7 @@ class Families:
             entry = self._audit(
                 family.family_id, "invitation accepted", user, None, {"place": invitation.place}
             )
-            self._repository.write("INVITATION", self.membership.used(invitation), *writes, entry)
+            self._repository.write("INVITATION", self.membership.invitations.end(invitation), *writes, entry)
             return family
 
         return self._repository.retried(None, attempt)
@@ -218,10 +222,7 @@ class Families:
             raise Refused("CHILDREN_ONLY", "This invitation is for a child.")
         if place == "parent" and user.role == "student":
             raise Refused("ADULTS_ONLY", "This invitation is for an adult.")
-        member = Member(
-            family_id=family.family_id, user_id=user.user_id, place=place, joined_at=self._repository.now()
-        )
-        joined = self.membership.joined(family, member)
+        joined = self.membership.joined(family, user.user_id, place)
         return joined if place == "parent" else (*joined, *self.entering(user, family))
 
     def entering(self, child: User, family: Family | None) -> Sequence[Write[Any]]:
@@ -278,7 +279,6 @@ class Families:
 
     def mail_link(
         self,
-        address: str,
         template: str,
         values: dict[str, str],
         token: str,
@@ -288,7 +288,7 @@ class Families:
         """A mail with the link of an invitation, which is a secret; it is erased with its owner, whom it names."""
         link = f"{self._url}/console/chat/invitations/{token}"
         return self._repository.outbox.mail(
-            address,
+            invitation.email,
             template,
             values,
             owner,

@@ -158,7 +158,7 @@ class Privacy:
             Step(
                 "member",
                 self._leave,
-                (d.family.members, d.family.homes, d.family.invitations, d.family.families),
+                (d.members, d.homes, d.invitations, d.families),
                 "the family's own page shows it",
             ),
             Part(d.access_of_user, "accessLog", keep=_WHO_LOOKED),
@@ -277,11 +277,11 @@ class Privacy:
             family = membership.family(place.family_id)
             if family is None:
                 continue
-            offers = [one for one in membership.invited(family.family_id) if one.child_id == user.user_id]
-            parents = [one for one in membership.members(family.family_id) if one.place == "parent"]
+            offers = [one for one in self._families.invited(family) if one.child_id == user.user_id]
+            parents = [one for one in membership.members_of(family.family_id) if one.place == "parent"]
             self._repository.db.write(
                 *membership.left(family, place),
-                *(d.family.invitations.discard(one.invitation_id) for one in offers),
+                *(d.invitations.discard(one.invitation_id) for one in offers),
                 *(d.codes.challenges.discard(one.user_id, user.user_id) for one in parents),
             )
         return len(places)

@@ -3,12 +3,11 @@
 from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError, problem_for
-from tablewright.kit.family import FamilyRole
 from tablewright.pages.forms import Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.zones import ZONES
 from tablewright.systems.chat.access import Me, OpenFamily
-from tablewright.systems.chat.family_model import Family, User
+from tablewright.systems.chat.family_model import Family, FamilyRole, User
 from tablewright.systems.chat.pages.child import LIST, child_path
 from tablewright.systems.chat.pages.page import HOME, ChatPages
 

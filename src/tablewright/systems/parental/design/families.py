@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from tablewright.design import Data, Expires, Keys, Load, Retention, Unique, above, begins, between
 from tablewright.kit.audit import audit as audit_log
 from tablewright.kit.codes import codes_in
+from tablewright.kit.family import INVITED_FOR
 from tablewright.kit.outbox import ByOwner
 from tablewright.kit.outbox import outbox as outbox_in
 from tablewright.kit.tasks import add_tasks
@@ -128,7 +129,7 @@ invitations = families_table.entity(
     },
     expires=Expires("expires_at"),
     data={"email": Data.PERSONAL},
-    retention=Retention(timedelta(days=7), "until it is accepted"),
+    retention=Retention(INVITED_FOR, "until it is accepted"),
     load={"create": Load(per_month=2_000, item_bytes=250, transaction=True)},
 )
 codes = codes_in(

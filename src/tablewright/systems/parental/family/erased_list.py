@@ -94,7 +94,8 @@ def _guardians(repository: Repository, family_id: str, listed: frozenset[str]) -
 
 
 def _removed(repository: Repository, guardian: Guardian, task: FamilyTask, listed: frozenset[str]) -> bool:
-    writes: list[Write[Any]] = [d.guardians.delete(guardian), d.tasks.add(task)]
+    turn = repository.turn_of_guardians(guardian.family_id)
+    writes: list[Write[Any]] = [d.guardians.delete(guardian), d.tasks.add(task), turn]
     if guardian.role == "owner":
         staying = [
             one for one in repository.guardians_of(guardian.family_id) if guardian_entry(one) not in listed

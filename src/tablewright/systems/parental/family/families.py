@@ -8,6 +8,7 @@ family, does not exist. Elsewhere: invitations, the owner and addresses (guardia
 from typing import Any
 
 from tablewright.edge.errors import BadRequest, Conflict, Forbidden, NotFound, Refused
+from tablewright.kit.family import Membership
 from tablewright.kit.tables import Actor, digest
 from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
@@ -25,22 +26,19 @@ class Families:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
+        self.members: Membership[Family, Guardian] = Membership(
+            repository, d.families, d.guardians, lambda subject: d.families_of_guardian(subject=subject)
+        )
 
     # --- who may ---
 
     def of(self, actor: Actor) -> list[Family]:
         """The families of a caller."""
-        places = self._repository.db.all(d.families_of_guardian(subject=actor.subject))
-        gets = [d.families.get(place.family_id) for place in places]
-        return [family for family in self._repository.db.many(gets) if family is not None]
+        return self.members.families_of(self.members.places_of(actor.subject))
 
     def membership(self, actor: Actor, family_id: str) -> Guardian:
         """The caller as one of a family; to anybody else there is no such family."""
-        if not actor.subject:
-            raise NotFound("FAMILY")
-        return self._repository.found(
-            self._repository.db.one(d.guardians.get(family_id, actor.subject), consistent=True), "FAMILY"
-        )
+        return self._repository.found(self._guardian(actor, family_id), "FAMILY")
 
     def own(self, actor: Actor, family_id: str | None = None) -> Family:
         """The family that is meant: the one named, or the only one there is."""
@@ -88,10 +86,10 @@ class Families:
 
     def has(self, actor: Actor, family_id: str) -> bool:
         """Whether a person belongs to a family, now."""
-        if not actor.subject:
-            return False
-        place = self._repository.db.one(d.guardians.get(family_id, actor.subject), consistent=True)
-        return place is not None
+        return self._guardian(actor, family_id) is not None
+
+    def _guardian(self, actor: Actor, family_id: str) -> Guardian | None:
+        return self.members.member(family_id, actor.subject) if actor.subject else None
 
     def _shown_to_support(self, actor: Actor, child: Child, reason: str | None) -> Child:
         why = self.reason(reason)

@@ -1,15 +1,16 @@
 """Guardians: who is invited to look after children together, who comes and goes, and under which address (PC-X2).
 
 Must hold: an invitation is taken by who has its address, once, and to anybody else it is not there; a family has one
-owner at any time. Elsewhere: who may (families.py), what a change of address entails (tasks.py).
+owner at any time, who alone invites and removes others: each of these changes is written with the turn of guardians.
+Elsewhere: who may (families.py), what a change of address entails (tasks.py), kit/family.py.
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 from tablewright.design import Write
-from tablewright.edge.errors import Conflict, NotFound
+from tablewright.edge.errors import Conflict
+from tablewright.kit.family import INVITED_FOR, Invitations
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import field_rules
@@ -18,8 +19,6 @@ from tablewright.systems.parental.family.families import Families
 from tablewright.systems.parental.model import Family, Guardian, Invitation, Role
 from tablewright.systems.parental.repository import Repository
 
-INVITED_FOR = timedelta(days=7)
-
 
 class Guardians:
     """What can be done with the people of a family."""
@@ -27,6 +26,9 @@ class Guardians:
     def __init__(self, repository: Repository, families: Families, invitation_link: str) -> None:
         """`invitation_link` is where an invitation leads, with {invitation} in it."""
         self._repository, self._families, self._link = repository, families, invitation_link
+        self._invitations: Invitations[Invitation] = Invitations(
+            repository, d.invitations, d.invitations_of_family, _refuse_too_many
+        )
 
     def of(self, family_id: str, actor: Actor) -> list[Guardian]:
         """Who belongs to a family, for one of them."""
@@ -40,19 +42,17 @@ class Guardians:
         return self._repository.retried(None, lambda: self._invite(family_id, email, actor))
 
     def _invite(self, family_id: str, email: str, actor: Actor) -> Invitation:
-        turn = self._repository.limit_guard("guardians", family_id)
+        turn = self._repository.turn_of_guardians(family_id)
         owner = self._families.owner(actor, family_id)
         address = field_rules.email_address(email)
         guardians = self._repository.guardians_of(family_id)
         if any(guardian.email == address for guardian in guardians):
             raise Conflict("ALREADY_GUARDIAN", "This person already belongs to the family.", "email")
-        waiting = self.invitations(family_id, actor)
-        same = next((one for one in waiting if one.email == address), None)
-        if same is None:
-            field_rules.limited(len(waiting) + 1, field_rules.INVITATIONS_PER_FAMILY, "open invitations")
+        earlier = self._invitations.earlier(family_id, lambda it: it.email == address)
+        if not earlier:
             field_rules.limited(len(guardians) + 1, field_rules.GUARDIANS_PER_FAMILY, "guardians in a family")
         invitation = Invitation(
-            invitation_id=same.invitation_id if same else self._repository.new_id("inv"),
+            invitation_id=earlier[0].invitation_id if earlier else self._repository.new_id("inv"),
             family_id=family_id,
             email=address,
             invited_by=owner.name,
@@ -75,7 +75,7 @@ class Guardians:
     def invitations(self, family_id: str, actor: Actor) -> list[Invitation]:
         """Who was invited and has not answered."""
         self._families.membership(actor, family_id)
-        return list(self._repository.db.all(d.invitations_of_family(family_id=family_id)))
+        return self._invitations.waiting(family_id)
 
     def invited(self, actor: Actor) -> list[Invitation]:
         """The invitations that wait for the caller."""
@@ -89,13 +89,13 @@ class Guardians:
         return self._repository.retried(None, lambda: self._accept(invitation_id, actor, person))
 
     def _accept(self, invitation_id: str, actor: Actor, person: str) -> Family:
-        invitation = self._offered(invitation_id, actor)
+        invitation = self._invitations.offered(invitation_id, actor.email)
         family_id = invitation.family_id
-        used = d.invitations.discard(invitation_id).when(lambda i: i.family_id == family_id)
+        used = self._invitations.end(invitation)
         if self._families.has(actor, family_id):
             self._repository.write("INVITATION", used)
             return self._repository.family(family_id)
-        turn = self._repository.limit_guard("guardians", family_id)
+        turn = self._repository.turn_of_guardians(family_id)
         guardians = self._repository.guardians_of(family_id)
         field_rules.limited(len(guardians) + 1, field_rules.GUARDIANS_PER_FAMILY, "guardians in a family")
         guardian = Guardian(
@@ -113,32 +113,25 @@ class Guardians:
 
     def decline(self, invitation_id: str, actor: Actor) -> None:
         """Say no to an invitation."""
-        invitation = self._offered(invitation_id, actor)
+        invitation = self._invitations.offered(invitation_id, actor.email)
         audit = self._repository.audit(invitation.family_id, invitation.email, "invitation declined", actor)
-        self._repository.write("INVITATION", d.invitations.discard(invitation_id), audit)
+        self._repository.write("INVITATION", self._invitations.end(invitation), audit)
 
     def withdraw(self, family_id: str, invitation_id: str, actor: Actor) -> None:
         """Take an invitation back."""
         self._families.owner(actor, family_id)
-        invitation = self._repository.db.one(d.invitations.get(invitation_id), consistent=True)
-        if invitation is None or invitation.family_id != family_id:
-            raise NotFound("INVITATION")
+        invitation = self._invitations.sent_by(family_id, invitation_id)
         audit = self._repository.audit(family_id, invitation.email, "invitation withdrawn", actor)
-        self._repository.write("INVITATION", d.invitations.discard(invitation_id), audit)
-
-    def _offered(self, invitation_id: str, actor: Actor) -> Invitation:
-        """An invitation to the caller; to anybody else there is none, so that ids are of no use to guess."""
-        invitation = self._repository.found(
-            self._repository.db.one(d.invitations.get(invitation_id), consistent=True), "INVITATION"
-        )
-        if actor.email is None or field_rules.email_address(actor.email) != invitation.email:
-            raise NotFound("INVITATION", "There is no such invitation for the address you signed in with.")
-        return invitation
+        self._repository.write("INVITATION", self._invitations.end(invitation), audit)
 
     # --- who they are ---
 
     def remove(self, family_id: str, subject: str, actor: Actor) -> None:
         """The owner removes a guardian, or a guardian leaves; the owner must hand over first."""
+        self._repository.retried(None, lambda: self._remove(family_id, subject, actor))
+
+    def _remove(self, family_id: str, subject: str, actor: Actor) -> None:
+        turn = self._repository.turn_of_guardians(family_id)
         if subject != actor.subject:
             self._families.owner(actor, family_id)
         guardian = self._guardian(family_id, subject)
@@ -148,10 +141,14 @@ class Guardians:
         audit = self._repository.audit(family_id, guardian.email, "guardian removed", actor, guardian)
         entry = erased_list.guardian_entry(guardian)
         task = self._repository.task("guardian", family_id, actor, target=entry)
-        self._repository.write("GUARDIAN", d.guardians.delete(guardian), d.tasks.add(task), audit)
+        self._repository.write("GUARDIAN", d.guardians.delete(guardian), d.tasks.add(task), audit, turn)
 
     def hand_over(self, family_id: str, subject: str, actor: Actor) -> Guardian:
         """Make another guardian the owner; the family's records get their address."""
+        return self._repository.retried(None, lambda: self._hand_over(family_id, subject, actor))
+
+    def _hand_over(self, family_id: str, subject: str, actor: Actor) -> Guardian:
+        turn = self._repository.turn_of_guardians(family_id)
         before = self._families.owner(actor, family_id)
         heir = self._guardian(family_id, subject)
         if heir.subject == before.subject:
@@ -164,6 +161,7 @@ class Guardians:
             d.guardians.change(heir, owner),
             self._repository.audit(family_id, heir.email, "owner changed", actor, heir, owner),
             *self._task_for_address(family_id, before.email, heir.email, actor),
+            turn,
         )
         return owner
 
@@ -171,15 +169,14 @@ class Guardians:
         """Take over the address the caller signed in with, in all their families (PC-D23)."""
         email = self._families.address(actor)
         changed = []
-        for place in list(self._repository.db.all(d.families_of_guardian(subject=actor.subject))):
-            before = self._guardian(place.family_id, actor.subject)
+        for before in self._families.members.places_of(actor.subject):
             if before.email == email:
                 continue
             after = before.model_copy(update={"email": email})
             writes: list[Write[Any]] = [d.guardians.change(before, after)]
             if before.role == "owner":
-                writes += self._task_for_address(place.family_id, before.email, email, actor)
-            audit = self._repository.audit(place.family_id, email, "e-mail changed", actor, before, after)
+                writes += self._task_for_address(before.family_id, before.email, email, actor)
+            audit = self._repository.audit(before.family_id, email, "e-mail changed", actor, before, after)
             self._repository.write("GUARDIAN", *writes, audit)
             changed.append(after)
         return changed
@@ -191,6 +188,8 @@ class Guardians:
         return (d.tasks.add(task),)
 
     def _guardian(self, family_id: str, subject: str) -> Guardian:
-        return self._repository.found(
-            self._repository.db.one(d.guardians.get(family_id, subject), consistent=True), "GUARDIAN"
-        )
+        return self._repository.found(self._families.members.member(family_id, subject), "GUARDIAN")
+
+
+def _refuse_too_many(count: int) -> None:
+    field_rules.limited(count, field_rules.INVITATIONS_PER_FAMILY, "open invitations")

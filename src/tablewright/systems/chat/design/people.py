@@ -1,4 +1,4 @@
-"""People: the tables `family`, `user` and `user-details` of the document, and the access log (ZC-1, ZC-29).
+"""People: the tables `user` and `user-details` of the document, and the access log (ZC-1, ZC-29).
 
 `user` has what every message depends on, one item for each person; `user-details` what is asked for now and then:
 consents, verifications, codes, and how long a child has chatted.
@@ -8,7 +8,6 @@ from datetime import date, datetime, timedelta
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, begins
 from tablewright.kit.codes import codes_in
-from tablewright.kit.family import families_in
 from tablewright.systems.chat.design.base import CHAT, MESSAGES, QUARTER, YEAR
 from tablewright.systems.chat.family_model import (
     AccessEntry,
@@ -17,10 +16,6 @@ from tablewright.systems.chat.family_model import (
     Consent,
     ConsentChallenge,
     DayUse,
-    Family,
-    Home,
-    Invitation,
-    Member,
     Method,
     MinuteUse,
     User,
@@ -42,9 +37,6 @@ __all__ = [
     "day_uses",
     "days_of_user",
     "details_of_user",
-    "family",
-    "family_table",
-    "member_index",
     "minute_uses",
     "user_by_id",
     "user_details_table",
@@ -55,15 +47,6 @@ __all__ = [
     "verifications",
 ]
 
-_PEOPLE = 1_000
-# For programs that read the tables with a role of their own: exactly the partition of the principal (ZC-31, ZC-D18).
-# The service checks membership besides, which a tag cannot: a removed parent may have the tag for a while.
-CHAT.principal("parent", family_id="familyId")
-CHAT.principal("student", user_id="userId")
-family_table = CHAT.table(
-    "family", pk="PK", sk="SK", ttl="ttl", about="Families, their parents and children, invitations."
-)
-member_index = family_table.gsi("member-index", pk="memberKey", sk="memberOf")
 user_table = CHAT.table(
     "user", pk="PK", sk="SK", about="People: roles, ages, what parents consented to, limits."
 )
@@ -114,16 +97,6 @@ users = user_table.entity(
         # Each message depends on the consent of this moment (ZC-X1).
         "check": Load(per_month=MESSAGES, item_bytes=600, transaction=True),
     },
-)
-family = families_in(
-    CHAT,
-    family_table,
-    Family,
-    Member,
-    Home,
-    Invitation,
-    index=member_index,
-    per_month=_PEOPLE,
 )
 consents = user_details_table.entity(
     Consent,
