@@ -9,7 +9,10 @@
 # make endpoints  the scenarios of all systems on servers that are other processes: ours, ExtendDB and moto
 # make geography  the three tests that need the sources of Skratch's borders: 340 MB of npm packages, a minute
 
-PYTHON ?= python3
+# Debian's own where it is new enough, whatever else is first in the PATH: it is optimised by profile, and tests take 7 %
+# less CPU time with it than with one that was compiled with the defaults. `make test PYTHON=python3.13` has another.
+IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(if $(shell /usr/bin/python3 -c '$(IS_NEW_ENOUGH)' 2>/dev/null && echo yes),/usr/bin/)python3
 BIN := .venv/bin
 PORT ?= 8080
 DYNAMODB_PORT ?= 8000
@@ -115,10 +118,11 @@ lint: .venv/ready-for-tests
 types: .venv/ready-for-tests
 	$(BIN)/mypy
 
-# Debian ships venv apart from python3: install it when it is missing and we may. The pip that venv brings may be years old,
-# and takes three times as long to find out what is needed.
+# Debian ships venv apart from python3: install it when it is missing and we may; if we may not, another python3 may have
+# it. The pip that venv brings may be years old, and takes three times as long to find out what is needed.
 .venv/bin/python:
-	$(PYTHON) -m venv .venv || { rm -rf .venv; apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv .venv; }
+	$(PYTHON) -m venv .venv || { rm -rf .venv; apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv .venv; } \
+	|| { rm -rf .venv; python3 -m venv .venv; }
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
 
 .venv/ready: .venv/bin/python pyproject.toml
