@@ -1,13 +1,12 @@
 """Options of the whole test tree, in which order it runs; fixtures live beside the tests that use them."""
 
 import gc
+import gettext
 from functools import cache
-from typing import Any
 
 import pytest
 from httpx._transports import default as transports
-from tests import targets
-from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]  # it has none
+from tests import targets, workers
 
 from tablewright.design.capabilities import TARGETS
 
@@ -17,7 +16,11 @@ transports.create_ssl_context = cache(  # type: ignore[attr-defined]  # theirs; 
     transports.create_ssl_context  # type: ignore[attr-defined]  # as above
 )
 
-# Nothing is garbage while 14 000 tests are collected.
+# For each of its words argparse looks for a translation on the disk, and does not remember that there is none: that is
+# a sixth of the time of tests that run commands.
+gettext.find = cache(gettext.find)  # type: ignore[assignment]  # it has several signatures
+
+# Nothing is garbage while 20 000 tests are collected.
 gc.disable()
 
 
@@ -26,21 +29,17 @@ def pytest_configure(config: pytest.Config) -> None:
     targets.endpoint = config.getoption("--endpoint")
 
 
-class _Files(LoadFileScheduling):  # type: ignore[misc]  # as above
-    """A worker takes a whole file at a time, of some folders all files."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return next(
-            (folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid)
-        )
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Files | None:
-    return _Files(config, log) if config.getvalue("dist") == "loadfile" else None
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    count = session.config.getoption("workers")
+    if count < 2 or session.testsfailed or session.config.getoption("collectonly"):
+        return None  # as pytest does it: in this process, or not at all
+    workers.run(session, workers.files_of(session.items, TOGETHER), count)
+    return True
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    workers.add_option(parser)
     parser.addoption(
         "--endpoint",
         metavar="URL",

@@ -139,8 +139,8 @@ class Pair:
         described = self.line.call("DescribeTable", {"TableName": table})["Table"]
         return [key["AttributeName"] for key in described["KeySchema"]]
 
-    def rewind(self, before: Stored) -> None:
-        for table, now in self.stored().items():
+    def rewind(self, before: Stored, after: Stored) -> None:
+        for table, now in after.items():
             keys = self._keys(table)
             for place, item in now.items():
                 if place not in before[table]:
@@ -172,17 +172,17 @@ class Pair:
             for _ in range(2):  # an erasure has a second round some minutes after the first
                 self.clock.move(later)
                 settle()
-            found = shape(self.stored())
+            after = self.stored()
             self.clock.move(-2 * later)
-            self.rewind(before)
-            return found
+            self.rewind(before, after)
+            return shape(after)
 
         with self.line.watched():
             first()
             writes = self.line.writes
-        done = shape(self.stored())
-        self.rewind(before)
-        if done == shape(before):
+        after = self.stored()
+        self.rewind(before, after)
+        if shape(after) == shape(before):
             return
         self.had_effect.add(name)
         once, once_later = outcome(0, None, timedelta()), outcome(0, None, LATER)
@@ -278,7 +278,7 @@ def _portal(pair: Pair) -> None:
     portal.catalogue.create_campaign(campaign, ADMIN)
     before = pair.stored()
     portal.privacy.erase(erased.id, ADMIN, "asked for")
-    pair.rewind(before)
+    pair.rewind(before, pair.stored())
 
 
 def _parental(pair: Pair) -> None:
@@ -301,7 +301,7 @@ def _campus(pair: Pair) -> None:
     campus.library.trash(campus.repository.user(lin.user_id), file.file_id)
     before = pair.stored()
     campus.privacy.erase(erased.user_id, admin)
-    pair.rewind(before)
+    pair.rewind(before, pair.stored())
 
 
 def _travel(pair: Pair) -> None:
