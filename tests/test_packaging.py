@@ -13,6 +13,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from tests import compiled
 
 from tablewright.cli.endpoint_options import check_endpoint_options
 from tablewright.cli.parser import parse
@@ -126,3 +127,9 @@ def test_systemd_takes_the_example_of_a_unit(tmp_path: Path) -> None:
         ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_each_module_that_is_to_be_compiled_exists() -> None:
+    found = compiled.modules()
+    assert [pattern for pattern, names in found.items() if not names] == []
+    assert "tablewright.engine.mutations" in found["/src/tablewright/engine/mutations.py"]

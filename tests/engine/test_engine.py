@@ -3,6 +3,7 @@
 import threading
 from copy import deepcopy
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -70,6 +71,11 @@ def test_a_request_is_never_changed(engine: Engine, verb: str, request_: dict[st
     except ServiceError as refused:
         assert refused.status == 400  # noqa: PT017 (whether it is refused is not the question here)
     assert sent == request_
+
+
+def test_a_request_that_is_no_dict_is_refused(engine: Engine) -> None:
+    with pytest.raises(ServiceError, match="SerializationException"):
+        engine.call("GetItem", MappingProxyType(keyed("rex")))  # type: ignore[arg-type]  # that is the question
 
 
 def test_an_answer_belongs_to_the_caller(engine: Engine) -> None:

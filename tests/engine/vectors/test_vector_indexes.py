@@ -12,7 +12,15 @@ from tests.engine.replicating import HERE, THERE, regions_of, update
 from tests.engine.stepped_engine import SteppedEngine, small_steps
 from tests.engine.stream_reader import arn_of, enable, shards
 from tests.engine.tables import definition, keyed, transaction
-from tests.engine.transfer_requests import describe, import_some, put_lines
+from tests.engine.transfer_requests import (
+    data_of,
+    describe,
+    export,
+    import_some,
+    put_lines,
+    recoverable,
+    written,
+)
 from tests.engine.vectors.vector_requests import (
     by_owner,
     described,
@@ -285,6 +293,28 @@ def test_an_import_fills_the_indexes_and_reports_vectors_that_do_not_fit(tmp_pat
         done = describe(engine, arn)
         assert (done["ImportedItemCount"], done["ErrorCount"]) == (1, 1)
         assert near(engine, "copies") == owned(engine, table="copies") == ["rex"]
+
+
+def test_an_export_has_the_vectors_and_an_import_of_it_finds_them_again(tmp_path: Path) -> None:
+    with testing.engine(buckets=tmp_path) as engine:
+        engine.call("CreateTable", searched())
+        recoverable(engine)
+        put_vector(engine, "rex", 1, 0)
+        put_vector(engine, "tom", 0, 1)
+        asked = export(engine)
+        engine.settle()
+        exported = describe(engine, asked)
+        lines = [line["Item"] for line in written(tmp_path, exported)]
+        assert {line["pk"]["S"]: line["v"] for line in lines} == {
+            "rex": {"L": numbers(1, 0)},
+            "tom": {"L": numbers(0, 1)},
+        }
+        definitions = searched("copies")
+        parameters = {name: definitions[name] for name in ("AttributeDefinitions", "VectorIndexes")}
+        import_some(engine, data_of(exported), InputCompressionType="GZIP", parameters=parameters)
+        engine.settle()
+        assert near(engine, "copies") == ["rex", "tom"]
+        assert owned(engine, table="copies") == ["rex", "tom"]
 
 
 # --- replicas ---

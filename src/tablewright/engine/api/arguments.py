@@ -145,7 +145,7 @@ def _check_names(names: Mapping[str, str]) -> None:
         raise invalid("ExpressionAttributeNames exceeds max size")
 
 
-def _admit_values(values: Item) -> Item:
+def _admit_values(values: dict[str, Any]) -> Item:
     if not values:
         raise invalid("ExpressionAttributeValues must not be empty")
     try:
@@ -160,7 +160,7 @@ def _admit_values(values: Item) -> Item:
     return admitted
 
 
-def _refuse_first_value(values: Item) -> None:
+def _refuse_first_value(values: dict[str, Any]) -> None:
     """Refuse values of which at least one is not valid, with the error of the first."""
     for key, value in values.items():
         _check_placeholder("ExpressionAttributeValues", key)

@@ -123,7 +123,7 @@ Fits: TypeAlias = Callable[[Any], bool]
 _DICTS = frozenset((dict,))
 
 
-def check(shape: Struct, request: Request) -> Request:
+def check(shape: Struct, request: Any) -> Request:
     """A request that does not fit by `predicate`, without members that its shape does not have.
 
     Raises what the service would for a request that does not fit its shape.

@@ -19,7 +19,7 @@ BOUNDS: tuple[float, ...] = tuple(
 class Histogram:
     """Many values of one metric. `spread` counts them by bucket, for times only."""
 
-    samples: float = 0
+    samples: float = 0.0
     sum: float = 0.0
     least: float = float("inf")
     most: float = float("-inf")

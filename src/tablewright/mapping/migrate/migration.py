@@ -215,7 +215,7 @@ class Direction:
         """What the goal should hold for an item and its parts, in plain form, by identity; nothing for a marker."""
         if item is None or self.origin.is_marker(item):
             return {}
-        made = [admit_item(one)[0] for one in self.make(item, *parts)]
+        made = [admit_item(dict(one))[0] for one in self.make(item, *parts)]
         return {self.place(one): one for one in made}
 
     def made_keys(self, item: Item | None) -> list[Item]:
@@ -251,7 +251,7 @@ class Direction:
         return self.course == "back" and self._maps_to(there, whole)
 
     def _maps_to(self, there: Item, whole: Sequence[Item]) -> bool:
-        made = [admit_item(one)[0] for one in self.unmake(there)]
+        made = [admit_item(dict(one))[0] for one in self.unmake(there)]
         if self.group is not None:
             places = [(str(self.origin.key(whole[0])), ""), *self.group.parts(whole[0])]
             made = [one for one in made if self._is_at(one, places)]
