@@ -88,11 +88,13 @@ def statements_of(engine: Engine, name: str, asked: Sequence[dict[str, Any]]) ->
         noted.append((sql, values))
         return True
 
-    writer = engine._storage._writer
-    writer.exec_trace = note
+    storage = engine._storage
+    with storage.write_lock:  # between two transactions: a job may be writing
+        storage._writer.exec_trace = note
     for request in asked:
         engine.call(WORKLOADS[name](SMALL).verb, request)
-    writer.exec_trace = None
+    with storage.write_lock:
+        storage._writer.exec_trace = None
     return noted
 
 

@@ -17,23 +17,23 @@ from typing import Any, TypeVar
 
 import orjson
 
-from tablewright.engine.api.arguments import current_text
-from tablewright.engine.api.operation import Context, Operation, ReadOperation, WriteOperation
+from tablewright.engine.api.dispatch import respond, work_of
+from tablewright.engine.api.operation import ReadOperation, WriteOperation
 from tablewright.engine.api.registry import READ_ONLY, VERBS
-from tablewright.engine.api.shapes import Request, check
+from tablewright.engine.api.shapes import Request
 from tablewright.engine.background import forks
 from tablewright.engine.background.session import Closable, EngineClosed, Session
 from tablewright.engine.background.threads import BackgroundThreads
 from tablewright.engine.catalog import Catalog
-from tablewright.engine.errors import Reworded, ServiceError, fault, internal_error, invalid, serialization
-from tablewright.engine.group_commit import GroupCommit, PendingCommit, Watcher, Work
+from tablewright.engine.errors import ServiceError, fault, internal_error
+from tablewright.engine.group_commit import GroupCommit, PendingCommit, Watcher
 from tablewright.engine.journal import microseconds
 from tablewright.engine.metrics.collector import MetricsCollector
 from tablewright.engine.metrics.errors import failure_sample, lost_commit_samples, refused_samples
 from tablewright.engine.metrics.names import Sample
 from tablewright.engine.partiql.statements import only_reads
 from tablewright.engine.read_budget import Bounded, ExceedsBudget, ReadBudget
-from tablewright.engine.storage.rows import DamagedRow, RowReader
+from tablewright.engine.storage.rows import RowReader
 from tablewright.engine.storage.sqlite import Storage
 from tablewright.engine.throughput.autoscaling import Autoscaling
 from tablewright.engine.throughput.token_buckets import Throttle
@@ -41,9 +41,6 @@ from tablewright.engine.transaction import EngineContext, ReadTransaction, Write
 from tablewright.engine.transfer.bucket_routes import routed
 from tablewright.engine.verify.invariants import mistakes
 from tablewright.engine.verify.scrub import Scrub
-from tablewright.expressions import BadExpression
-from tablewright.values import BadValue, WrongJson
-from tablewright.values.codec import NOT_UTF8
 from tablewright.world import World, real_world
 
 log = logging.getLogger("tablewright.engine")
@@ -146,7 +143,7 @@ class Engine:
             operation = READ_ONLY[verb]
         if isinstance(operation, ReadOperation):
             return self._read(verb, operation, request, effort)
-        outcome = self._writer.wait_for(_work(verb, request))
+        outcome = self._writer.wait_for(work_of(verb, request))
         if isinstance(outcome, ServiceError):
             raise outcome
         return outcome
@@ -206,7 +203,7 @@ class Engine:
                 rows = storage.acquire_reader()
             try:
                 txn = ReadTransaction(rows, tables, place, self._world, self._throttle, samples, effort, end)
-                answer = _served(operation, txn, request)
+                answer = respond(operation, txn, request)
             except ExceedsBudget:
                 answer = None  # the exception, and the walk in it, end before the rows are lent again
             finally:
@@ -237,7 +234,7 @@ class Engine:
 
         None if another thread is writing and `wait` is false.
         """
-        return self._writer.start_group([_work(verb, request) for verb, request in work], wait=wait)
+        return self._writer.start_group([work_of(verb, request) for verb, request in work], wait=wait)
 
     def changes(self) -> int:
         """How many rows were ever changed: as long as it is the same, nothing was written."""
@@ -386,47 +383,3 @@ class _EngineSession:
         if isinstance(outcome, ServiceError):
             raise outcome
         return answers[-1]
-
-
-def _work(verb: str, request: Request) -> Work:
-    operation = VERBS[verb]
-    assert isinstance(operation, WriteOperation)
-
-    def work(txn: WriteTransaction) -> bytes:
-        try:
-            answer = _served(operation, txn, request)
-        except ServiceError as mistake:
-            txn.samples += refused_samples(verb, request.get("TableName"), mistake)
-            txn.done.append(("", len(txn.samples)))
-            raise
-        except Exception:
-            txn.failed = verb, request.get("TableName")
-            raise
-        if txn.samples:
-            txn.done.append((verb, len(txn.samples)))
-        return answer
-
-    return work
-
-
-def _served(operation: Operation[Context], context: Context, request: Request) -> bytes:
-    """The response to a request, after checking its shape; refusals in the service's type and words."""
-    try:
-        if not operation.fits(request):
-            request = check(operation.shape, request)
-        answer = operation.run(context, request)
-        return answer if type(answer) is bytes else orjson.dumps(answer)
-    except (BadValue, BadExpression, Reworded) as mistake:
-        if operation.shape.wording is not None:
-            raise invalid(current_text(mistake)) from None
-        if isinstance(mistake, Reworded):
-            raise
-        raise invalid(str(mistake)) from None
-    except WrongJson as wrong:
-        raise serialization(str(wrong)) from None
-    except UnicodeEncodeError:
-        raise serialization(NOT_UTF8) from None
-    except DamagedRow as damage:
-        names = [table.name for table in context.tables.values() if table.number == damage.table]
-        log.error("damaged row not served", extra={"table": "".join(names) or "a table that was dropped"})
-        raise internal_error() from None
