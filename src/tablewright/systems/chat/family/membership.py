@@ -71,7 +71,8 @@ class Membership(family.Membership[Family, Member]):
             return _counted(family, "parent", -1), gone
         if family.children:
             words = (
-                "A family with children needs a parent. Invite another parent or transfer the children first."
+                "A family with children needs a parent. Invite another parent first, or transfer or erase the"
+                " children."
             )
             raise Conflict("LAST_PARENT", words)
         return d.families.delete(family), gone
