@@ -111,11 +111,10 @@ class Invitations(Generic[N]):
         return found
 
     def offered(self, invitation_id: str, email: str | None) -> N:
-        """The invitation, for its address. INVITATION_NOT_FOUND for all others, so that an id is of no use to guess."""
+        """The invitation, for its address; INVITATION_NOT_FOUND for all others."""
         found = self._find(invitation_id)
         if found is None or found.email != _normal(email):
-            words = "There is no such invitation for the address you signed in with, or it has expired."
-            raise NotFound("INVITATION", words)
+            raise no_invitation()
         return found
 
     def end(self, invitation: N) -> Write[N]:
@@ -127,6 +126,12 @@ class Invitations(Generic[N]):
         if not 0 < len(invitation_id) <= _LONGEST_ID:
             return None
         return self.store.db.one(self.rows.get(invitation_id), consistent=True)
+
+
+def no_invitation() -> NotFound:
+    """The same words for each reason, so that an id is of no use to guess."""
+    words = "There is no such invitation for the address you signed in with, or it has expired."
+    return NotFound("INVITATION", words)
 
 
 def _normal(email: str | None) -> str | None:

@@ -207,6 +207,46 @@ def test_a_parent_who_is_removed_while_inviting_does_not_invite(
     assert families.invited(home.family) == []
 
 
+def test_what_a_parent_offered_who_is_removed_is_worth_nothing(at: Place, home: Household) -> None:
+    """Nobody comes in, and no child goes, on the word of someone who may do neither."""
+    families, children = at.chat.families, at.chat.children
+    bob, other = second_parent(at, home), household(at, "eve", "lou")
+    families.invite(home.family, "mallory@example.org", bob)
+    children.offer_transfer(home.child, "eve@example.org", bob)
+    families.remove(home.family, "bob", home.parent)
+    with refuses("INVITATION_NOT_FOUND"):
+        families.accept(token_in(mail_to(at, "mallory@example.org")), enters(at, "mallory"))
+    with refuses("INVITATION_NOT_FOUND"):
+        children.take_over(token_in(mail_to(at, "eve@example.org")), other.family, other.parent)
+    assert families.is_parent_of(home.parent, home.child)
+
+
+@pytest.mark.parametrize("offered", ["a place", "the child"])
+def test_what_a_parent_offered_who_is_removed_at_that_moment_is_refused(
+    at: Place, home: Household, monkeypatch: pytest.MonkeyPatch, offered: str
+) -> None:
+    families, children, repository = at.chat.families, at.chat.children, at.chat.repository
+    bob, other = second_parent(at, home), household(at, "eve", "lou")
+    if offered == "a place":
+        families.invite(home.family, "eve@example.org", bob)
+    else:
+        children.offer_transfer(home.child, "eve@example.org", bob)
+    token, audit = token_in(mail_to(at, "eve@example.org")), repository.audit
+
+    def removed_first(*args: Any) -> Any:
+        monkeypatch.setattr(repository, "audit", audit)
+        families.remove(home.family, "bob", home.parent)
+        return audit(*args)
+
+    monkeypatch.setattr(repository, "audit", removed_first)
+    with refuses("INVITATION_NOT_FOUND"):
+        if offered == "a place":
+            families.accept(token, other.parent)
+        else:
+            children.take_over(token, other.family, other.parent)
+    assert [one.member.user_id for one in families.relatives(home.family)] == ["ann", "kim"]
+
+
 def test_an_invitation_is_accepted_or_withdrawn_and_never_both(
     at: Place, home: Household, monkeypatch: pytest.MonkeyPatch
 ) -> None:

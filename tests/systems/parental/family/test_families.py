@@ -232,6 +232,25 @@ def test_who_is_no_longer_the_owner_meanwhile_neither_invites_nor_removes(
     assert [one.subject for one in guardians.of(id, BEN)] == ["ben", "zoe"]
 
 
+def test_what_an_owner_offered_who_handed_over_is_worth_nothing(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family, guardians = at.family(), at.parental.guardians
+    id = family.family_id
+    at.guardian(family, BEN)
+    sent = guardians.invite(id, ZOE.email or "", ANNA).invitation_id
+    meanwhile(at, monkeypatch, "audit", partial(guardians.hand_over, id, "ben", ANNA))
+    with refuses("INVITATION_NOT_FOUND"):
+        guardians.accept(sent, ZOE)
+    assert guardians.invited(ZOE) == []
+    guardians.remove(id, "anna", BEN)
+    with refuses("INVITATION_NOT_FOUND"):
+        guardians.accept(sent, ZOE)
+    # The new owner may well want the same person.
+    guardians.accept(guardians.invite(id, ZOE.email or "", BEN).invitation_id, ZOE)
+    assert [one.subject for one in guardians.of(id, BEN)] == ["ben", "zoe"]
+
+
 def test_an_index_that_still_has_a_removed_guardian_shows_no_family(
     at: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

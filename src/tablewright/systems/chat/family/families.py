@@ -209,7 +209,7 @@ class Families:
             entry = self._audit(
                 family.family_id, "invitation accepted", user, None, {"place": invitation.place}
             )
-            self._repository.write("INVITATION", self.membership.invitations.end(invitation), *writes, entry)
+            self._repository.write("INVITATION", *self.membership.used(invitation), *writes, entry)
             return family
 
         return self._repository.retried(None, attempt)
