@@ -272,6 +272,20 @@ def test_someone_has_only_so_many_families_though_all_are_made_at_once(at: Place
     assert len(at.chat.families.of(ann)) == FAMILIES_PER_PERSON
 
 
+def test_the_limit_of_families_holds_for_those_that_someone_is_invited_to(at: Place) -> None:
+    bob, families = enters(at, "bob"), at.chat.families
+    for number in range(FAMILIES_PER_PERSON - 1):
+        families.create(bob, f"Family {number}")
+    tokens = []
+    for name in ("ann", "eve"):
+        home = household(at, name, f"{name}s-child")
+        families.invite(home.family, "bob@example.org", home.parent)
+        tokens.append(token_in(mail_to(at, "bob@example.org")))
+    joined = at_once([partial(families.accept, token, bob) for token in tokens])
+    assert [getattr(one, "code", "") for one in joined].count("TOO_MANY_FAMILIES") == 1
+    assert len(families.of(bob)) == FAMILIES_PER_PERSON
+
+
 def test_a_student_joins_as_a_child_and_never_as_a_parent(at: Place, home: Household) -> None:
     sam = enters(at, "sam", "student")
     at.chat.families.invite(home.family, "sam@example.org", home.parent)

@@ -645,6 +645,20 @@ def test_pc_x13_somebody_has_only_so_many_families_though_all_are_made_at_once(a
     assert len(at.parental.families.of(ANNA)) == FAMILIES_PER_PERSON
 
 
+def test_pc_x13_the_limit_of_families_holds_for_those_that_somebody_is_invited_to(at: Place) -> None:
+    families, guardians = at.parental.families, at.parental.guardians
+    for number in range(FAMILIES_PER_PERSON - 1):
+        families.create(f"Family {number}", BEN)
+    homes = [families.create(f"Home {number}", by) for number, by in enumerate((ANNA, ZOE))]
+    sent = [
+        guardians.invite(home.family_id, BEN.email or "", by)
+        for home, by in zip(homes, (ANNA, ZOE), strict=True)
+    ]
+    joined = at_once([partial(guardians.accept, one.invitation_id, BEN) for one in sent])
+    assert [getattr(one, "code", "") for one in joined].count("LIMIT_EXCEEDED") == 1
+    assert len(families.of(BEN)) == FAMILIES_PER_PERSON
+
+
 def test_pc_x13_a_turn_that_was_taken_long_ago_is_in_nobodys_way(at: Place) -> None:
     for number in range(2):
         at.parental.families.create(f"Family {number}", ANNA)

@@ -114,7 +114,8 @@ class Guardians:
         audit = self._repository.audit(
             family_id, invitation.email, "invitation accepted", actor, None, guardian
         )
-        self._repository.write("INVITATION", used, d.guardians.create(guardian), audit, turn)
+        mine = self._families.one_more_family(actor)
+        self._repository.write("INVITATION", used, d.guardians.create(guardian), audit, turn, mine)
         return self._repository.family(family_id)
 
     def _is_of_owner(self, invitation: Invitation) -> bool:
