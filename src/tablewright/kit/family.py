@@ -10,8 +10,10 @@
 
 Must hold: what a person may do rests on their own row, never on an index, which may be late. An invitation is used,
 declined or withdrawn once, before it expires, and used by someone who signed in with its address.
-Limits, and who may invite or remove, hold if each of these writes changes one row of the family (`guard`: the family
-itself, or a counter) at the version that was read first: of two that decided on the same members, one is refused.
+Limits, and who may invite, withdraw or remove, hold if each of these writes changes one row of the family (`guard`:
+the family itself, or a counter) at the version that was read first: of two that decided on the same members, one is
+refused. Declining needs no guard. Open invitations of a family, and families of a person, are counted in an index: on
+Amazon, where it may be late, one that was added a moment before may be missing, and one too many gets through.
 Elsewhere: keys of the rows, limits, roles and mails (systems/chat/family, systems/parental/family).
 """
 

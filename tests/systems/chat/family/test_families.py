@@ -207,6 +207,23 @@ def test_a_parent_who_is_removed_while_inviting_does_not_invite(
     assert families.invited(home.family) == []
 
 
+def test_a_parent_who_is_removed_at_that_moment_withdraws_nothing(
+    at: Place, home: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    families, repository, audit = at.chat.families, at.chat.repository, at.chat.repository.audit
+    bob, sent = second_parent(at, home), families.invite(home.family, "eve@example.org", home.parent)
+
+    def removed_first(*args: Any) -> Any:
+        monkeypatch.setattr(repository, "audit", audit)
+        families.remove(home.family, "bob", home.parent)
+        return audit(*args)
+
+    monkeypatch.setattr(repository, "audit", removed_first)
+    with refuses("FAMILY_NOT_FOUND"):
+        families.withdraw(home.family, sent.invitation_id, bob)
+    assert families.invited(home.family) == [sent]
+
+
 def test_what_a_parent_offered_who_is_removed_is_worth_nothing(at: Place, home: Household) -> None:
     """Nobody comes in, and no child goes, on the word of someone who may do neither."""
     families, children = at.chat.families, at.chat.children

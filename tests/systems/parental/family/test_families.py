@@ -205,7 +205,7 @@ def test_an_invitation_is_accepted_or_declined_or_withdrawn(
     assert sum(action in ("invitation declined", "invitation withdrawn") for action, _ in at.audit(id)) == 1
 
 
-def test_who_is_no_longer_the_owner_meanwhile_neither_invites_nor_removes(
+def test_who_is_no_longer_the_owner_meanwhile_neither_invites_nor_withdraws_nor_removes(
     at: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     family, guardians = at.family(), at.parental.guardians
@@ -216,6 +216,12 @@ def test_who_is_no_longer_the_owner_meanwhile_neither_invites_nor_removes(
     with refuses("OWNER_ONLY"):
         guardians.invite(id, "max@example.org", ANNA)
     guardians.hand_over(id, "anna", BEN)
+    sent = guardians.invite(id, "lou@example.org", ANNA)
+    meanwhile(at, monkeypatch, "audit", partial(guardians.hand_over, id, "ben", ANNA))
+    with refuses("OWNER_ONLY"):
+        guardians.withdraw(id, sent.invitation_id, ANNA)
+    guardians.hand_over(id, "anna", BEN)
+    guardians.withdraw(id, sent.invitation_id, ANNA)
     meanwhile(at, monkeypatch, "task", partial(guardians.hand_over, id, "ben", ANNA))
     with refuses("OWNER_ONLY"):
         guardians.remove(id, "zoe", ANNA)

@@ -197,9 +197,15 @@ class Families:
 
     def withdraw(self, family: Family, invitation_id: str, by: User) -> None:
         """Take an invitation back."""
-        invitation = self.membership.invitations.sent_by(family.family_id, invitation_id)
-        entry = self._audit(family.family_id, "invitation withdrawn", by)
-        self._repository.write("INVITATION", self.membership.invitations.end(invitation), entry)
+
+        def attempt() -> None:
+            now = self.own(by, family.family_id)
+            invitation = self.membership.invitations.sent_by(now.family_id, invitation_id)
+            entry = self._audit(now.family_id, "invitation withdrawn", by)
+            guard = d.families.change(now, now)
+            self._repository.write("INVITATION", guard, self.membership.invitations.end(invitation), entry)
+
+        self._repository.retried(None, attempt)
 
     def accept(self, token: str, user: User) -> Family:
         """Take the place that was offered to the address of the caller."""

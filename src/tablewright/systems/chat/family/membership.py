@@ -122,7 +122,7 @@ class Membership(family.Membership[Family, Member]):
     def offered(self, token: str, email: str | None) -> Invitation:
         """The invitation of a token, for its address; INVITATION_NOT_FOUND for everyone else.
 
-        It is worth nothing any more when who sent it is no parent of the family.
+        It is worth nothing once its sender has left the family.
         """
         found = self.invitations.offered(digest(token), email)
         if self.parent(found.family_id, found.invited_by) is None:
@@ -130,7 +130,7 @@ class Membership(family.Membership[Family, Member]):
         return found
 
     def used(self, invitation: Invitation) -> tuple[Write[Any], ...]:
-        """The end of an invitation, on the condition that who sent it is a parent of the family at that moment."""
+        """The end of an invitation, on the condition that its sender is a parent of the family at that moment."""
         sender = d.members.check(invitation.family_id, invitation.invited_by)
         return self.invitations.end(invitation), sender.when(lambda it: it.place == "parent")
 

@@ -119,7 +119,7 @@ class Guardians:
         return self._repository.family(family_id)
 
     def _is_of_owner(self, invitation: Invitation) -> bool:
-        """Whether who offered the place is still the owner: what a former owner offered is worth nothing."""
+        """Whether its sender is still the owner: what a former owner offered is worth nothing."""
         if invitation.owner is None:
             return True
         sender = self._families.members.member(invitation.family_id, invitation.owner)
@@ -133,10 +133,15 @@ class Guardians:
 
     def withdraw(self, family_id: str, invitation_id: str, actor: Actor) -> None:
         """Take an invitation back."""
-        self._families.owner(actor, family_id)
-        invitation = self._invitations.sent_by(family_id, invitation_id)
-        audit = self._repository.audit(family_id, invitation.email, "invitation withdrawn", actor)
-        self._repository.write("INVITATION", self._invitations.end(invitation), audit)
+
+        def attempt() -> None:
+            turn = self._repository.turn_of_guardians(family_id)
+            self._families.owner(actor, family_id)
+            invitation = self._invitations.sent_by(family_id, invitation_id)
+            audit = self._repository.audit(family_id, invitation.email, "invitation withdrawn", actor)
+            self._repository.write("INVITATION", turn, self._invitations.end(invitation), audit)
+
+        self._repository.retried(None, attempt)
 
     # --- who they are ---
 
