@@ -416,6 +416,23 @@ def test_once_an_erasure_of_a_parent_has_begun_the_other_cannot_leave_the_childr
     assert tables_naming(at, "ann@example.org", "Ann") == set()
 
 
+def test_a_parent_who_is_removed_while_the_erasure_begins_is_erased(
+    at: Place, home: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob, membership = second_parent(at, home), at.chat.families.membership
+    family = membership.family
+
+    def removed_first(family_id: str) -> Any:
+        monkeypatch.setattr(membership, "family", family)
+        at.chat.families.remove(home.family, "bob", home.parent)
+        return family(family_id)
+
+    monkeypatch.setattr(membership, "family", removed_first)
+    assert at.chat.erasure.erase(bob, bob).done_at is not None
+    assert again(at, bob).standing == "erased"
+    assert [one.member.user_id for one in at.chat.families.relatives(home.family)] == ["ann", "kim"]
+
+
 def test_mails_about_children_that_went_to_an_erased_parent_go_too(at: Place, home: Household) -> None:
     second_parent(at, home)
     about = at.chat.repository.outbox.mail("ann@example.org", "age 13", {"child": "Kim"}, "kim")

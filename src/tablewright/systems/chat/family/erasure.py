@@ -113,12 +113,15 @@ class Erasure:
 
     def _leaving_as_parent(self, user_id: str) -> tuple[list[str], list[Write[Any]]]:
         """The families in which someone is a parent, and the writes with which they leave these; LAST_PARENT."""
-        membership = self._families.membership
-        places = [one for one in membership.places_of(user_id) if one.place == "parent"]
-        found = [(membership.family(one.family_id), one) for one in places]
-        there = [(family, one) for family, one in found if family is not None]
-        writes = [write for family, one in there for write in membership.left(family, one)]
-        return [family.family_id for family, _ in there], writes
+        membership, left, writes = self._families.membership, [], list[Write[Any]]()
+        for place in membership.places_of(user_id):
+            # The family first: if the parent is removed in between, the write at its version is refused.
+            family = membership.family(place.family_id)
+            parent = membership.parent(place.family_id, user_id)
+            if family is not None and parent is not None:
+                left.append(family.family_id)
+                writes += membership.left(family, parent)
+        return left, writes
 
     # --- tasks ---
 
