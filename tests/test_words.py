@@ -67,6 +67,8 @@ BANNED: Mapping[str, str] = {
     r"behind this door": "name the module",
     r"as it stands": "unchanged",
     r"what is there": "existing items, the stored item",
+    r"are taken here": "say what the reader can or cannot do here",
+    r"switched on that": "allowed something",
 }
 # Text that stays though it has such a word: file, text, reason. Sentences that DynamoDB sends are never changed.
 EXCEPTIONS: tuple[tuple[str, str, str], ...] = (

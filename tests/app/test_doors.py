@@ -27,20 +27,22 @@ from tablewright.systems.campus.seed import LIN
 from tablewright.systems.campus.sharing.addressees import RecipientName
 from tablewright.systems.campus.sharing.shares import Terms
 from tablewright.systems.campus.sharing.targets import target_of
+from tablewright.systems.chat.seed import ADA
 from tablewright.systems.parental.seed import ANNA, BEN
 from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.seed import STARTER
 from tablewright.systems.travel.seed import MAYA
 
 NOW = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
-PORTAL, PARENTAL, TRAVEL, CAMPUS = (
-    "/console/portal", "/console/parental", "/console/travel", "/console/campus",
+PORTAL, PARENTAL, TRAVEL, CAMPUS, CHAT = (
+    "/console/portal", "/console/parental", "/console/travel", "/console/campus", "/console/chat",
 )  # fmt: skip
 DOORS = {
     PORTAL: ("Sign in to the Customer portal", "/account"),
     PARENTAL: ("Sign in to Parental controls", "/notices"),
     TRAVEL: ("Sign in to Skratch", "/timeline?year=2024"),
     CAMPUS: ("Sign in to Campus Cloud", "/files?sort=name"),
+    CHAT: ("Sign in to Zoo chat", "/children"),
 }
 BUYER = "buyer@returns.example"
 
@@ -123,8 +125,10 @@ def test_a_page_that_needs_signing_in_leads_to_the_door_of_its_system(enter: Ent
 
 @pytest.mark.parametrize("home", DOORS)
 def test_a_form_that_is_sent_without_a_login_leads_to_the_door_of_its_system(enter: Enter, home: str) -> None:
-    form = {PORTAL: "/account", PARENTAL: "/children/new", TRAVEL: "/settings", CAMPUS: "/profile"}[home]
-    refused = enter().post(home + form, data={"any": "thing"})
+    forms = {
+        PORTAL: "/account", PARENTAL: "/children/new", TRAVEL: "/settings", CAMPUS: "/profile", CHAT: "/new-family",
+    }  # fmt: skip
+    refused = enter().post(home + forms[home], data={"any": "thing"})
     assert refused.status_code == 401
     assert f'href="{home}/sign-in"' in refused.text
     assert 'href="/sign-in"' not in refused.text
@@ -171,6 +175,7 @@ def test_the_staffs_page_shows_the_doors_of_the_systems(enter: Enter) -> None:
         (ANNA.subject, PARENTAL, ""),
         (MAYA, TRAVEL, "/timeline"),
         (LIN, CAMPUS, "/courses"),
+        (ADA, CHAT, "/children"),
     ],
 )
 def test_who_signs_out_is_at_the_door_of_the_system_they_were_in(
@@ -430,7 +435,7 @@ def test_a_door_offers_the_users_of_its_system_before_its_staff(
     demo: Enter, runtime: Runtime, home: str
 ) -> None:
     offered = re.findall(r'name="person" value="([^"]+)"', form_of_people(demo().get(f"{home}/sign-in")))
-    staff = {person.subject for person in runtime.people if set(person.roles) - {"tenant"}}
+    staff = {person.subject for person in runtime.people if set(person.roles) - {"tenant", "student"}}
     assert [subject in staff for subject in offered] == sorted(subject in staff for subject in offered)
 
 

@@ -19,6 +19,7 @@ from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
 from tablewright.kit.system import System
 from tablewright.systems.campus.seed import LIN
+from tablewright.systems.chat.seed import ADA, MIA
 from tablewright.systems.parental.seed import ANNA
 from tablewright.systems.travel.seed import MAYA
 
@@ -28,6 +29,7 @@ TITLES = {
     "parental": "Parental controls",
     "campus": "Campus Cloud",
     "travel": "Skratch",
+    "chat": "Zoo chat",
 }
 WORKBENCH = ("/", "/docs", "/problems", "/search", "/console/designs", "/console/running/x")
 PASSWORD = "correct horse battery"
@@ -50,6 +52,11 @@ PEOPLE = [
     ("travel", "", "/console/travel/sign-in"),
     ("travel", "Maya Okonkwo", "/console/travel"),
     ("travel", "Ines Duarte", "/console/travel/sync"),
+    ("chat", "", "/console/chat/sign-in"),
+    ("chat", "Mia", "/console/chat"),
+    ("chat", "Ada Okafor", "/console/chat"),
+    ("chat", "Kim Larsen", "/console/chat"),
+    ("chat", "Tayo Adeyemi", "/console/chat"),
 ]
 
 
@@ -202,6 +209,7 @@ def test_a_switch_keeps_the_page_unless_it_is_for_other_roles(demo: Enter) -> No
         ("parental", ANNA.subject, "tikt", "/console/parental/apps/TikTok"),
         ("campus", LIN, "computer", "/console/campus/courses/CS101-2026-AUTUMN"),
         ("travel", MAYA, "timeline", "/console/travel/timeline"),
+        ("chat", ADA, "mia", f"/console/chat/children/{MIA}"),
     ],
 )
 def test_a_search_finds_what_is_in_its_own_front(
@@ -228,6 +236,8 @@ def test_a_search_finds_what_is_in_its_own_front(
         ("campus", "admin", "/admin/users"),
         ("campus", "instructor", ""),
         ("travel", "admin", "/sync"),
+        ("chat", "zookeeper", "/review"),
+        ("chat", "administrator", "/review"),
     ],
 )
 def test_staff_signs_in_at_the_front_and_begins_at_its_own_pages(
@@ -238,7 +248,7 @@ def test_staff_signs_in_at_the_front_and_begins_at_its_own_pages(
     client = accounts()
     door = client.get(f"{base}/sign-in")
     staff = re.search(r'href="([^"]+)">Staff sign-in</a>', door.text)
-    assert (staff is None) == (system in ("parental", "campus")), "there everybody has an account"
+    assert (staff is None) == (system in ("parental", "campus", "chat")), "there everybody has an account"
     asked = client.get(staff[1]) if staff is not None else door
     assert [link for link in links_of(asked) if not is_within(link, system)] == []
     sent = send(client, asked, asked.url.path, email=email)

@@ -10,8 +10,10 @@
 
 Must hold: what a person may do rests on their own row, never on an index, which may be late. An invitation is used,
 declined or withdrawn once, before it expires, and used by someone who signed in with its address.
-Limits, and who may invite or remove, hold if each of these writes changes one row of the family (`guard`: the family
-itself, or a counter) at the version that was read first: of two that decided on the same members, one is refused.
+Limits, and who may invite, withdraw or remove, hold if each of these writes changes one row of the family (`guard`:
+the family itself, or a counter) at the version that was read first: of two that decided on the same members, one is
+refused. Declining needs no guard. Open invitations of a family, and families of a person, are counted in an index: on
+Amazon, where it may be late, one that was added a moment before may be missing, and one too many gets through.
 Elsewhere: keys of the rows, limits, roles and mails (systems/chat/family, systems/parental/family).
 """
 
@@ -111,11 +113,10 @@ class Invitations(Generic[N]):
         return found
 
     def offered(self, invitation_id: str, email: str | None) -> N:
-        """The invitation, for its address. INVITATION_NOT_FOUND for all others, so that an id is of no use to guess."""
+        """The invitation, for its address; INVITATION_NOT_FOUND for all others."""
         found = self._find(invitation_id)
         if found is None or found.email != _normal(email):
-            words = "There is no such invitation for the address you signed in with, or it has expired."
-            raise NotFound("INVITATION", words)
+            raise no_invitation()
         return found
 
     def end(self, invitation: N) -> Write[N]:
@@ -127,6 +128,12 @@ class Invitations(Generic[N]):
         if not 0 < len(invitation_id) <= _LONGEST_ID:
             return None
         return self.store.db.one(self.rows.get(invitation_id), consistent=True)
+
+
+def no_invitation() -> NotFound:
+    """The same words for each reason, so that an id is of no use to guess."""
+    words = "There is no such invitation for the address you signed in with, or it has expired."
+    return NotFound("INVITATION", words)
 
 
 def _normal(email: str | None) -> str | None:

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from tablewright.edge import Principal
-from tablewright.edge.errors import Forbidden, NotFound
+from tablewright.edge.errors import NotFound
 from tablewright.kit.access import Access
 from tablewright.kit.tables import Actor
 from tablewright.systems.campus.campus import Campus
@@ -75,14 +75,12 @@ InstructorMember = Annotated[CourseMember, Depends(instructor_member)]
 
 
 def _staff(found: CourseMember) -> CourseMember:
-    if not found.is_staff:
-        raise Forbidden("COURSE_STAFF_ONLY", "Only staff of this course can do this.")
+    found.refuse_students()
     return found
 
 
 def _instructor(found: CourseMember) -> CourseMember:
-    if found.role != "instructor":
-        raise Forbidden("INSTRUCTOR_ONLY", "Only an instructor of this course can do this.")
+    found.refuse_all_but_instructors()
     return found
 
 

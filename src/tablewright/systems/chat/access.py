@@ -118,8 +118,16 @@ def may_read(chat: Chat, user: User, child_id: str) -> bool:
     return child is not None and chat.families.is_parent_of(user, child)
 
 
+async def family_conversation(found: Annotated[Reading, Depends(readable_conversation)]) -> Reading:
+    """A dependency: the conversation of the path for its child and a parent; NOT_IN_FAMILY for staff, who only read."""
+    if not found.is_own and found.reader.role in STAFF:
+        raise NotInFamily()
+    return found
+
+
 OwnConversation = Annotated[Conversation, Depends(own_conversation)]
 ReadableConversation = Annotated[Reading, Depends(readable_conversation)]
+FamilyConversation = Annotated[Reading, Depends(family_conversation)]
 
 
 # --- contact in a crisis ---
@@ -186,10 +194,11 @@ def note_view(chat: Chat, opened: ChildOf, what: str) -> None:
     chat.access_log.note(opened.child.user_id, opened.me, _PURPOSES.get(opened.me.role, "view"), what)
 
 
-def refuse_staff(user: User) -> None:
-    """Only a parent can do this for a child; an administrator manages a child, and is not one."""
-    if user.role == "administrator":
+async def own_child(opened: Annotated[ChildOf, Depends(open_child)]) -> ChildOf:
+    """A dependency: the child of the path, for its parents; NOT_IN_FAMILY for an administrator, who only manages it."""
+    if opened.me.role == "administrator":
         raise NotInFamily()
+    return opened
 
 
 def open_family(request: Request, family_id: str, user: Me) -> FamilyOf:
@@ -198,4 +207,5 @@ def open_family(request: Request, family_id: str, user: Me) -> FamilyOf:
 
 
 OpenChild = Annotated[ChildOf, Depends(open_child)]
+OwnChild = Annotated[ChildOf, Depends(own_child)]
 OpenFamily = Annotated[FamilyOf, Depends(open_family)]

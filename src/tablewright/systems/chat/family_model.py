@@ -76,6 +76,8 @@ class User(Value):
     message_partitions: Partitions = 1
     created_at: datetime
     erased_at: datetime | None = None
+    # Where someone who is being erased was a parent: mails about the children there went to that person.
+    left_families: list[str] | None = None
     version: int = 1
 
     def age_on(self, day: date) -> int | None:

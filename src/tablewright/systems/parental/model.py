@@ -86,8 +86,10 @@ class Guardian(family.Member, Value):
 
 
 class Invitation(family.Invitation, Value):
-    """A place in a family, offered to an address."""
+    """A place in a family, offered to an address. `invited_by` is a name; `owner` the subject of who offered it."""
 
+    # None: sent before invitations had it, which ends a week later.
+    owner: str | None = None
     expires_at: datetime
 
 

@@ -58,7 +58,7 @@ def test_a_zookeeper_reads_a_chat_and_is_in_the_access_log(at: Place, api: Api) 
     given(api.get(f"/conversations/{chat.conversation_id}", by=keeper, headers=headers))
     (entry,) = at.db.all(d.access_of_user(user_id=child.user_id))
     assert (entry.accessed_by, entry.purpose) == ("kim", "flagged message")
-    assert refused(api.delete(f"/conversations/{chat.conversation_id}", by=keeper)) == (403, "PARENTS_ONLY")
+    assert refused(api.delete(f"/conversations/{chat.conversation_id}", by=keeper)) == (403, "NOT_IN_FAMILY")
 
 
 def test_states_are_changed_by_their_own_routes(at: Place, api: Api) -> None:

@@ -219,6 +219,10 @@ def test_an_administrator_who_opens_a_child_is_logged_and_cannot_consent_or_give
     assert refused(api.post("/children/kim/consent:request", body, by=root)) == (403, "NOT_IN_FAMILY")
     offer = {"email": "eve@example.org"}
     assert refused(api.post("/children/kim:transfer", offer, by=root)) == (403, "NOT_IN_FAMILY")
+    chat = at.talk(consented(at, home))
+    path = f"/conversations/{chat.conversation_id}"
+    assert refused(api.delete(path, by=root)) == (403, "NOT_IN_FAMILY"), "as on the page"
+    given(api.delete(path, by=home.parent), 204)
     (first, *_) = at.db.all(d.accesses_by_actor(accessed_by="root"))
     assert first.role == "administrator"
     assert ("root", "profile") in accesses(at)

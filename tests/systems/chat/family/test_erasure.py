@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from tests.systems.chat.family.home import (
     mail_to,
     runs_tasks,
     second_parent,
+    token_in,
 )
 from tests.systems.chat.place import Place, refuses
 
@@ -356,6 +359,109 @@ def test_an_adult_who_is_the_only_parent_is_erased_after_the_children(
     runs_tasks(at)
     assert at.chat.families.membership.family(home.family.family_id) is None
     assert tables_naming(at, "ann@example.org") == set()
+
+
+def meanwhile(at: Place, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Something else happens after the next erasure has read the families, before it writes."""
+    repository, audit = at.chat.repository, at.chat.repository.audit
+
+    def acted_first(*args: Any, **named: Any) -> Any:
+        monkeypatch.setattr(repository, "audit", audit)
+        act()
+        return audit(*args, **named)
+
+    monkeypatch.setattr(repository, "audit", acted_first)
+
+
+def finishes(at: Place) -> None:
+    for _ in range(3):
+        at.later(minutes=3)
+        runs_tasks(at)
+
+
+def test_of_the_last_two_parents_who_are_erased_at_once_one_is_refused(
+    at: Place, home: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob = second_parent(at, home)
+    meanwhile(at, monkeypatch, lambda: at.chat.erasure.erase(bob, bob))
+    with refuses("LAST_PARENT"):
+        at.chat.erasure.erase(home.parent, home.parent)
+    finishes(at)
+    assert again(at, home.parent).standing == "active"
+    assert again(at, bob).standing == "erased"
+    assert at.chat.families.is_parent_of(home.parent, home.child)
+
+
+def test_a_parent_who_leaves_while_the_other_is_erased_leaves_no_child_alone(
+    at: Place, home: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob = second_parent(at, home)
+    meanwhile(at, monkeypatch, lambda: at.chat.families.remove(home.family, "bob", bob))
+    with refuses("LAST_PARENT"):
+        at.chat.erasure.erase(home.parent, home.parent)
+    assert again(at, home.parent).standing == "active"
+
+
+def test_once_an_erasure_of_a_parent_has_begun_the_other_cannot_leave_the_children(
+    at: Place, home: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob = second_parent(at, home)
+    monkeypatch.setattr(at.chat.erasure, "_worker", SimpleNamespace(run=lambda task_id: False))
+    with suppress(CallerError):  # there is no certificate before the task has run
+        at.chat.erasure.erase(home.parent, home.parent)
+    with refuses("LAST_PARENT"):
+        at.chat.families.remove(home.family, "bob", bob)
+    finishes(at)
+    assert again(at, home.parent).standing == "erased"
+    assert tables_naming(at, "ann@example.org", "Ann") == set()
+
+
+def test_a_parent_who_is_removed_while_the_erasure_begins_is_erased(
+    at: Place, home: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob, membership = second_parent(at, home), at.chat.families.membership
+    family = membership.family
+
+    def removed_first(family_id: str) -> Any:
+        monkeypatch.setattr(membership, "family", family)
+        at.chat.families.remove(home.family, "bob", home.parent)
+        return family(family_id)
+
+    monkeypatch.setattr(membership, "family", removed_first)
+    assert at.chat.erasure.erase(bob, bob).done_at is not None
+    assert again(at, bob).standing == "erased"
+    assert [one.member.user_id for one in at.chat.families.relatives(home.family)] == ["ann", "kim"]
+
+
+def test_mails_about_children_that_went_to_an_erased_parent_go_too(at: Place, home: Household) -> None:
+    second_parent(at, home)
+    about = at.chat.repository.outbox.mail("ann@example.org", "age 13", {"child": "Kim"}, "kim")
+    at.db.write(about)
+    assert "ann@example.org" in {one.recipient for one in at.db.all(d.outbox.of("kim"))}
+    at.chat.erasure.erase(home.parent, home.parent)
+    assert "ann@example.org" not in {one.recipient for one in at.db.all(d.outbox.of("kim"))}
+
+
+def test_a_restored_person_who_cannot_be_erased_again_is_in_the_way_of_no_one_else(
+    at: Place, home: Household, caplog: pytest.LogCaptureFixture
+) -> None:
+    other, zed = household(at, "eve", "lou"), enters(at, "zed")
+    copies = {
+        name: at.call("Scan", {"TableName": at.db.physical(name)})["Items"] for name in ("user", "family")
+    }
+    at.chat.children.offer_transfer(home.child, "eve@example.org", home.parent)
+    at.chat.children.take_over(token_in(mail_to(at, "eve@example.org")), other.family, other.parent)
+    for one in (home.parent, zed):
+        at.chat.erasure.erase(one, one)
+    finishes(at)
+    for name, items in copies.items():
+        for item in items:
+            at.call("PutItem", {"TableName": at.db.physical(name), "Item": item})
+    assert at.chat.erasure.erase_again() == 1
+    assert again(at, zed).standing == "erased"
+    (record,) = [one for one in caplog.records if one.message == "a restored person was not erased again"]
+    assert record.__dict__["mistake"] == "LAST_PARENT"
+    assert "ann" not in json.dumps([str(value) for value in record.__dict__.values()]).lower().split('"')
 
 
 # --- export ---

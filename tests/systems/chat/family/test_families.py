@@ -207,6 +207,63 @@ def test_a_parent_who_is_removed_while_inviting_does_not_invite(
     assert families.invited(home.family) == []
 
 
+def test_a_parent_who_is_removed_at_that_moment_withdraws_nothing(
+    at: Place, home: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    families, repository, audit = at.chat.families, at.chat.repository, at.chat.repository.audit
+    bob, sent = second_parent(at, home), families.invite(home.family, "eve@example.org", home.parent)
+
+    def removed_first(*args: Any) -> Any:
+        monkeypatch.setattr(repository, "audit", audit)
+        families.remove(home.family, "bob", home.parent)
+        return audit(*args)
+
+    monkeypatch.setattr(repository, "audit", removed_first)
+    with refuses("FAMILY_NOT_FOUND"):
+        families.withdraw(home.family, sent.invitation_id, bob)
+    assert families.invited(home.family) == [sent]
+
+
+def test_what_a_parent_offered_who_is_removed_is_worth_nothing(at: Place, home: Household) -> None:
+    """Nobody comes in, and no child goes, on the word of someone who may do neither."""
+    families, children = at.chat.families, at.chat.children
+    bob, other = second_parent(at, home), household(at, "eve", "lou")
+    families.invite(home.family, "mallory@example.org", bob)
+    children.offer_transfer(home.child, "eve@example.org", bob)
+    families.remove(home.family, "bob", home.parent)
+    with refuses("INVITATION_NOT_FOUND"):
+        families.accept(token_in(mail_to(at, "mallory@example.org")), enters(at, "mallory"))
+    with refuses("INVITATION_NOT_FOUND"):
+        children.take_over(token_in(mail_to(at, "eve@example.org")), other.family, other.parent)
+    assert families.is_parent_of(home.parent, home.child)
+
+
+@pytest.mark.parametrize("offered", ["a place", "the child"])
+def test_what_a_parent_offered_who_is_removed_at_that_moment_is_refused(
+    at: Place, home: Household, monkeypatch: pytest.MonkeyPatch, offered: str
+) -> None:
+    families, children, repository = at.chat.families, at.chat.children, at.chat.repository
+    bob, other = second_parent(at, home), household(at, "eve", "lou")
+    if offered == "a place":
+        families.invite(home.family, "eve@example.org", bob)
+    else:
+        children.offer_transfer(home.child, "eve@example.org", bob)
+    token, audit = token_in(mail_to(at, "eve@example.org")), repository.audit
+
+    def removed_first(*args: Any) -> Any:
+        monkeypatch.setattr(repository, "audit", audit)
+        families.remove(home.family, "bob", home.parent)
+        return audit(*args)
+
+    monkeypatch.setattr(repository, "audit", removed_first)
+    with refuses("INVITATION_NOT_FOUND"):
+        if offered == "a place":
+            families.accept(token, other.parent)
+        else:
+            children.take_over(token, other.family, other.parent)
+    assert [one.member.user_id for one in families.relatives(home.family)] == ["ann", "kim"]
+
+
 def test_an_invitation_is_accepted_or_withdrawn_and_never_both(
     at: Place, home: Household, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +287,20 @@ def test_someone_has_only_so_many_families_though_all_are_made_at_once(at: Place
     made = at_once([partial(at.chat.families.create, ann, f"Family {number}") for number in range(8)])
     assert [getattr(one, "code", "") for one in made].count("TOO_MANY_FAMILIES") == 8 - FAMILIES_PER_PERSON
     assert len(at.chat.families.of(ann)) == FAMILIES_PER_PERSON
+
+
+def test_the_limit_of_families_holds_for_those_that_someone_is_invited_to(at: Place) -> None:
+    bob, families = enters(at, "bob"), at.chat.families
+    for number in range(FAMILIES_PER_PERSON - 1):
+        families.create(bob, f"Family {number}")
+    tokens = []
+    for name in ("ann", "eve"):
+        home = household(at, name, f"{name}s-child")
+        families.invite(home.family, "bob@example.org", home.parent)
+        tokens.append(token_in(mail_to(at, "bob@example.org")))
+    joined = at_once([partial(families.accept, token, bob) for token in tokens])
+    assert [getattr(one, "code", "") for one in joined].count("TOO_MANY_FAMILIES") == 1
+    assert len(families.of(bob)) == FAMILIES_PER_PERSON
 
 
 def test_a_student_joins_as_a_child_and_never_as_a_parent(at: Place, home: Household) -> None:

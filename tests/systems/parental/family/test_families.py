@@ -205,7 +205,7 @@ def test_an_invitation_is_accepted_or_declined_or_withdrawn(
     assert sum(action in ("invitation declined", "invitation withdrawn") for action, _ in at.audit(id)) == 1
 
 
-def test_who_is_no_longer_the_owner_meanwhile_neither_invites_nor_removes(
+def test_who_is_no_longer_the_owner_meanwhile_neither_invites_nor_withdraws_nor_removes(
     at: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     family, guardians = at.family(), at.parental.guardians
@@ -216,6 +216,12 @@ def test_who_is_no_longer_the_owner_meanwhile_neither_invites_nor_removes(
     with refuses("OWNER_ONLY"):
         guardians.invite(id, "max@example.org", ANNA)
     guardians.hand_over(id, "anna", BEN)
+    sent = guardians.invite(id, "lou@example.org", ANNA)
+    meanwhile(at, monkeypatch, "audit", partial(guardians.hand_over, id, "ben", ANNA))
+    with refuses("OWNER_ONLY"):
+        guardians.withdraw(id, sent.invitation_id, ANNA)
+    guardians.hand_over(id, "anna", BEN)
+    guardians.withdraw(id, sent.invitation_id, ANNA)
     meanwhile(at, monkeypatch, "task", partial(guardians.hand_over, id, "ben", ANNA))
     with refuses("OWNER_ONLY"):
         guardians.remove(id, "zoe", ANNA)
@@ -229,6 +235,25 @@ def test_who_is_no_longer_the_owner_meanwhile_neither_invites_nor_removes(
     with refuses("FAMILY_NOT_FOUND"):
         guardians.invite(id, "max@example.org", ANNA)
     assert guardians.invitations(id, BEN) == []
+    assert [one.subject for one in guardians.of(id, BEN)] == ["ben", "zoe"]
+
+
+def test_what_an_owner_offered_who_handed_over_is_worth_nothing(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family, guardians = at.family(), at.parental.guardians
+    id = family.family_id
+    at.guardian(family, BEN)
+    sent = guardians.invite(id, ZOE.email or "", ANNA).invitation_id
+    meanwhile(at, monkeypatch, "audit", partial(guardians.hand_over, id, "ben", ANNA))
+    with refuses("INVITATION_NOT_FOUND"):
+        guardians.accept(sent, ZOE)
+    assert guardians.invited(ZOE) == []
+    guardians.remove(id, "anna", BEN)
+    with refuses("INVITATION_NOT_FOUND"):
+        guardians.accept(sent, ZOE)
+    # The new owner may well want the same person.
+    guardians.accept(guardians.invite(id, ZOE.email or "", BEN).invitation_id, ZOE)
     assert [one.subject for one in guardians.of(id, BEN)] == ["ben", "zoe"]
 
 
@@ -624,6 +649,20 @@ def test_pc_x13_somebody_has_only_so_many_families_though_all_are_made_at_once(a
     told = at_once([partial(make, number) for number in range(8)])
     assert told.count("LIMIT_EXCEEDED") == 8 - FAMILIES_PER_PERSON
     assert len(at.parental.families.of(ANNA)) == FAMILIES_PER_PERSON
+
+
+def test_pc_x13_the_limit_of_families_holds_for_those_that_somebody_is_invited_to(at: Place) -> None:
+    families, guardians = at.parental.families, at.parental.guardians
+    for number in range(FAMILIES_PER_PERSON - 1):
+        families.create(f"Family {number}", BEN)
+    homes = [families.create(f"Home {number}", by) for number, by in enumerate((ANNA, ZOE))]
+    sent = [
+        guardians.invite(home.family_id, BEN.email or "", by)
+        for home, by in zip(homes, (ANNA, ZOE), strict=True)
+    ]
+    joined = at_once([partial(guardians.accept, one.invitation_id, BEN) for one in sent])
+    assert [getattr(one, "code", "") for one in joined].count("LIMIT_EXCEEDED") == 1
+    assert len(families.of(BEN)) == FAMILIES_PER_PERSON
 
 
 def test_pc_x13_a_turn_that_was_taken_long_ago_is_in_nobodys_way(at: Place) -> None:

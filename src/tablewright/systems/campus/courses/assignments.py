@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from tablewright.design import Write
-from tablewright.edge.errors import BadRequest, Conflict, Forbidden, NotFound, Refused
+from tablewright.edge.errors import BadRequest, Conflict, NotFound, Refused
 from tablewright.mapping import Stale
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.course_model import Assignment, AssignmentStatus, Audience, Course, Override
@@ -72,7 +72,7 @@ class Assignments:
 
     def create(self, member: CourseMember, fields: Mapping[str, Any]) -> Assignment:
         """A draft, by an instructor."""
-        _refuse_others(member)
+        member.refuse_all_but_instructors()
         now, user, course = self._repository.now(), member.user, member.course
         assignment = Assignment(
             **{name: value for name, value in fields.items() if name in EDITABLE},
@@ -104,7 +104,7 @@ class Assignments:
         seen: datetime | None = None,
     ) -> Assignment:
         """Change fields; VERSION_CONFLICT if it was changed after `seen`, the `updated_at` that the caller read."""
-        _refuse_others(member)
+        member.refuse_all_but_instructors()
         edited = {name: value for name, value in changes.items() if name in EDITABLE}
 
         def attempt() -> Assignment:
@@ -129,7 +129,7 @@ class Assignments:
 
     def publish(self, member: CourseMember, assignment_id: str) -> Assignment:
         """Show it to the students, who are told; again changes nothing."""
-        _refuse_others(member)
+        member.refuse_all_but_instructors()
         before = self._repository.assignment(assignment_id)
         if before.status != "draft":
             return before
@@ -138,7 +138,7 @@ class Assignments:
         return self._move(member, before, "active", "published", d.tasks.add(self._task(PUBLISHED, before)))
 
     def close(self, member: CourseMember, assignment_id: str) -> Assignment:
-        _refuse_others(member)
+        member.refuse_all_but_instructors()
         before = self._repository.assignment(assignment_id)
         if before.status == "draft":
             raise Conflict("NOT_PUBLISHED", "A draft cannot be closed: publish it, or leave it.")
@@ -146,7 +146,7 @@ class Assignments:
 
     def reopen(self, member: CourseMember, assignment_id: str) -> Assignment:
         """Accept work again; the last date must be in the future, or it would close at once."""
-        _refuse_others(member)
+        member.refuse_all_but_instructors()
         before = self._repository.assignment(assignment_id)
         if before.status != "closed":
             return before
@@ -354,8 +354,3 @@ class Assignments:
             raise BadRequest(
                 "AUDIENCE_NOT_FOUND", f"There is no such {audience} in this course.", "audienceId"
             )
-
-
-def _refuse_others(member: CourseMember) -> None:
-    if member.role != "instructor":
-        raise Forbidden("INSTRUCTOR_ONLY", "Only an instructor of this course can do this.")

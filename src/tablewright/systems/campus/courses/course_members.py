@@ -35,6 +35,11 @@ class CourseMember:
         if not self.is_staff:
             raise Forbidden("COURSE_STAFF_ONLY", "Only staff of this course can do this.")
 
+    def refuse_all_but_instructors(self) -> None:
+        """Raise INSTRUCTOR_ONLY for a student or an assistant."""
+        if self.role != "instructor":
+            raise Forbidden("INSTRUCTOR_ONLY", "Only an instructor of this course can do this.")
+
 
 @dataclass(frozen=True, slots=True)
 class MemberAssignment:

@@ -69,6 +69,12 @@ def mistakes_in_course(course: Course) -> list[Mistake]:
     return found
 
 
+def refuse_creation_by_students(user: User) -> None:
+    """Raise INSTRUCTOR_ONLY for someone who cannot create a course."""
+    if user.role == "student":
+        raise Forbidden("INSTRUCTOR_ONLY", "Only instructors can create courses.")
+
+
 class Courses:
     """Courses and enrolments."""
 
@@ -79,8 +85,7 @@ class Courses:
 
     def create(self, by: User, fields: Mapping[str, Any], *, enrolled: bool = True) -> Course:
         """Create a course; its creator is its instructor, unless an admin creates it for others."""
-        if by.role == "student":
-            raise Forbidden("INSTRUCTOR_ONLY", "Only instructors can create courses.")
+        refuse_creation_by_students(by)
         now = self._repository.now()
         course = Course(**{**fields, "created_at": now, "updated_at": now})
         refuse(mistakes_in_course(course))

@@ -10,14 +10,14 @@ from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, Forbidden, problem_for
+from tablewright.edge.errors import CallerError, problem_for
 from tablewright.pages.forms import Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.zones import ZONES
 from tablewright.systems.campus.access import AnyMember, InstructorMember, Me, StaffMember
 from tablewright.systems.campus.course_model import Assignment, Course, CourseRole
 from tablewright.systems.campus.courses.course_members import CourseMember
-from tablewright.systems.campus.courses.courses import mistakes_in_course
+from tablewright.systems.campus.courses.courses import mistakes_in_course, refuse_creation_by_students
 from tablewright.systems.campus.courses.eligibility import Eligibility, eligibility_of
 from tablewright.systems.campus.model import User
 from tablewright.systems.campus.pages.page import HOME, CampusPages
@@ -70,8 +70,7 @@ def _add_list(router: APIRouter, pages: CampusPages) -> None:
         return pages.page(request, "courses", title="Courses", user=user, mine=mine, now=now)
 
     def new_page(request: Request, user: User, form: Form, status: int = 200) -> Response:
-        if user.role == "student":
-            raise Forbidden("INSTRUCTOR_ONLY", "Only instructors can create courses.")
+        refuse_creation_by_students(user)
         return pages.page(
             request, "course_form", title="New course", crumbs=(LISTED,), user=user, form=form, zones=ZONES,
             course=None, status=status,

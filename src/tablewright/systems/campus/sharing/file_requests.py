@@ -62,7 +62,9 @@ class FileRequests:
             raise Refused("INVALID_NAME", f"Enter your name, at most {LONGEST_NAME} characters.", "name")
         checked_name(wanted, "name")
         if len(self._folders.tree(owner.user_id).children(link.target_id)) >= MOST_SENDERS:
-            raise Forbidden("DROP_FULL", "No more senders are taken here. Ask the owner for another link.")
+            raise Forbidden(
+                "DROP_FULL", "Too many people have already sent files here. Ask the owner for another link."
+            )
         for number in range(1, _NAMES_TRIED + 1):
             try:
                 tried = wanted if number == 1 else f"{wanted} ({number})"

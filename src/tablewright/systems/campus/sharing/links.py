@@ -227,7 +227,9 @@ class Links:
             raise Gone("LINK_REVOKED", "The owner switched this link off.")
         if link.expires_at is not None and link.expires_at <= self._repository.now():
             if link.kind == "drop":
-                raise Forbidden("DROP_CLOSED", "The deadline has passed. No more files are taken here.")
+                raise Forbidden(
+                    "DROP_CLOSED", "The deadline has passed, so you can't send files here any more."
+                )
             raise Forbidden("LINK_EXPIRED", "This link has ended. Ask its owner for another one.")
         return link
 

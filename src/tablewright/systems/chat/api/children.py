@@ -12,7 +12,7 @@ from tablewright.edge.rate_limit import rate_limit_key
 from tablewright.edge.routes import Router
 from tablewright.kit.erased import Certificate
 from tablewright.kit.http import Body, Cursor, Page, VersionRead, listed, marked, page_of, view_of
-from tablewright.systems.chat.access import ChildOf, Me, OpenChild, OpenFamily, note_view, refuse_staff
+from tablewright.systems.chat.access import ChildOf, Me, OpenChild, OpenFamily, OwnChild, note_view
 from tablewright.systems.chat.api.context import ContextView, MemoryView, context_view, memory_view
 from tablewright.systems.chat.api.conversations import PageSize
 from tablewright.systems.chat.chat import Chat
@@ -158,9 +158,8 @@ def children(chat: Chat, buckets: RateLimiter) -> APIRouter:
         return marked(response, shown(chat.children.set_limits(opened.child, body, opened.me, version)))
 
     @api.post("/children/{child_id}/login-code", status_code=201)
-    def make_login_code(opened: OpenChild) -> dict[str, str]:
+    def make_login_code(opened: OwnChild) -> dict[str, str]:
         """A code that signs the child in on its own device, once, for 15 minutes."""
-        refuse_staff(opened.me)
         return {"code": chat.child_logins.offer(opened.child, opened.me)}
 
     @api.post("/child-logins", status_code=201, dependencies=pace)
@@ -176,9 +175,8 @@ def children(chat: Chat, buckets: RateLimiter) -> APIRouter:
         return listed(map(day_view, chat.limits.days_of(opened.child)))
 
     @api.post("/children/{child_id}:transfer", status_code=202)
-    def transfer(opened: OpenChild, body: TransferRequest) -> dict[str, str]:
+    def transfer(opened: OwnChild, body: TransferRequest) -> dict[str, str]:
         """Offer the child to a parent of another family, by mail."""
-        refuse_staff(opened.me)
         offered = chat.children.offer_transfer(opened.child, body.email, opened.me)
         return {"invitationId": offered.invitation_id}
 

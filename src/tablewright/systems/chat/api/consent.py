@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from tablewright.edge.errors import BadRequest
 from tablewright.edge.routes import Router
 from tablewright.kit.http import Body, view_of
-from tablewright.systems.chat.access import OpenChild, note_view, refuse_staff
+from tablewright.systems.chat.access import OpenChild, OwnChild, note_view
 from tablewright.systems.chat.chat import Chat
 from tablewright.systems.chat.family_model import Consent, ConsentAction, Method, Scope, User
 from tablewright.systems.chat.model import Value
@@ -85,18 +85,16 @@ def consent(chat: Chat) -> APIRouter:
         return shown(opened.child)
 
     @api.post("/children/{child_id}/consent:request", status_code=202)
-    def request_code(opened: OpenChild, body: CodeRequest) -> dict[str, str]:
+    def request_code(opened: OwnChild, body: CodeRequest) -> dict[str, str]:
         """Send the parent a code, with the notice and what it would allow."""
-        refuse_staff(opened.me)
         chat.consents.request(
             opened.me, opened.child, body.scopes, body.method, body.notice_version, body.phone or ""
         )
         return {"sent": body.method}
 
     @api.post("/children/{child_id}/consent", status_code=201)
-    def give_consent(opened: OpenChild, body: ConsentGiven) -> ConsentView:
+    def give_consent(opened: OwnChild, body: ConsentGiven) -> ConsentView:
         """Consent with the code that was sent, or after an identity check that the zoo has recorded."""
-        refuse_staff(opened.me)
         if body.code is not None:
             return shown(chat.consents.confirm(opened.me, opened.child, body.code))
         if body.notice_version is None:

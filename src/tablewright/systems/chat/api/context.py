@@ -99,7 +99,7 @@ def memory_view(memory: Memory, found: Recollection | None = None) -> MemoryView
 def _refuse_without_profiling(user: User) -> None:
     """Nothing is remembered of a child before a parent switches that on (ZC-X26)."""
     if user.role == "student" and not may_profile(user):
-        raise NoConsent("A parent has not switched on that things are remembered about you.")
+        raise NoConsent("The animals can't remember things about you yet. A parent has to allow it first.")
 
 
 def context(chat: Chat) -> APIRouter:

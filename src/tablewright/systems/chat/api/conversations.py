@@ -10,11 +10,16 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import StringConstraints
 
-from tablewright.edge.errors import Forbidden
 from tablewright.edge.routes import Router
 from tablewright.kit.http import Body, Cursor, IdempotencyKey, Page, listed, marked, page_of, view_of
 from tablewright.kit.tables import OnceRequest, digest
-from tablewright.systems.chat.access import Me, OwnConversation, ReadableConversation, actor_of
+from tablewright.systems.chat.access import (
+    FamilyConversation,
+    Me,
+    OwnConversation,
+    ReadableConversation,
+    actor_of,
+)
 from tablewright.systems.chat.chat import Chat
 from tablewright.systems.chat.family.consent import refuse_without_consent
 from tablewright.systems.chat.model import (
@@ -196,10 +201,8 @@ def conversations(chat: Chat) -> APIRouter:
         return conversation_view(service.set_thread(found, body.thread_id))
 
     @api.delete("/conversations/{conversation_id}", status_code=204)
-    def delete_conversation(found: ReadableConversation) -> None:
+    def delete_conversation(found: FamilyConversation) -> None:
         """Delete a conversation with everything in it: for its child and the parents of that child."""
-        if not found.is_own and found.reader.role != "parent":
-            raise Forbidden("PARENTS_ONLY", "Only the child and its parents can delete a chat.")
         service.delete(found.conversation, actor_of(found.reader), f"deleted by {found.reader.role}")
 
     @api.get("/conversations/{conversation_id}/messages", response_model_exclude_none=True)

@@ -57,7 +57,7 @@ members = family_table.entity(
     version="version",
     data={"user_id": Data.PERSONAL},
     retention=Retention(None, "while they belong to the family"),
-    load={"create": _JOINS},
+    load={"create": _JOINS, "check": _JOINS},
 )
 homes = family_table.entity(
     Home,

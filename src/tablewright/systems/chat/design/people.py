@@ -88,6 +88,7 @@ users = user_table.entity(
         "email": Data.PERSONAL,
         "birth_date": Data.CHILD,
         "family_id": Data.CHILD,
+        "left_families": Data.PERSONAL,
         "limits": Data.CHILD,
     },
     retention=Retention(None, "while the account exists; a child's is erased when a parent asks for it"),

@@ -113,8 +113,8 @@ class Children:
             child, target = self._people.by_id(child_id), self._families.own(by, family.family_id)
             member = self._repository.found(membership.member(home.family_id, child_id), "CHILD")
             self._repository.write(
-                "CHILD",
-                membership.invitations.end(invitation),
+                "INVITATION",
+                *membership.used(invitation),
                 *membership.moved(member, home, target),
                 *self._families.entering(child, target),
                 *self._notices.direct_notice(by, child),

@@ -123,15 +123,21 @@ class Families:
         )
 
         def attempt() -> Family:
-            me = self._people.by_id(user.user_id)
-            if len(self.of(me)) >= FAMILIES_PER_PERSON:
-                raise Conflict("TOO_MANY_FAMILIES", f"You can belong to {FAMILIES_PER_PERSON} families.")
-            # A new version of the person's row: of two families that are created at once, one is counted again.
-            turn = d.users.change(me, me)
+            turn = self._one_more_family(user)
             self._repository.write("FAMILY", d.families.create(family), d.members.create(parent), turn, entry)
             return family
 
         return self._repository.retried(None, attempt)
+
+    def _one_more_family(self, user: User) -> Write[User]:
+        """To be written with the membership of a parent; TOO_MANY_FAMILIES.
+
+        It is a new version of the person's row: of two families that someone joins at once, one is counted again.
+        """
+        me = self._people.by_id(user.user_id)
+        if len(self.of(me)) >= FAMILIES_PER_PERSON:
+            raise Conflict("TOO_MANY_FAMILIES", f"You can belong to {FAMILIES_PER_PERSON} families.")
+        return d.users.change(me, me)
 
     def change(
         self,
@@ -191,9 +197,15 @@ class Families:
 
     def withdraw(self, family: Family, invitation_id: str, by: User) -> None:
         """Take an invitation back."""
-        invitation = self.membership.invitations.sent_by(family.family_id, invitation_id)
-        entry = self._audit(family.family_id, "invitation withdrawn", by)
-        self._repository.write("INVITATION", self.membership.invitations.end(invitation), entry)
+
+        def attempt() -> None:
+            now = self.own(by, family.family_id)
+            invitation = self.membership.invitations.sent_by(now.family_id, invitation_id)
+            entry = self._audit(now.family_id, "invitation withdrawn", by)
+            guard = d.families.change(now, now)
+            self._repository.write("INVITATION", guard, self.membership.invitations.end(invitation), entry)
+
+        self._repository.retried(None, attempt)
 
     def accept(self, token: str, user: User) -> Family:
         """Take the place that was offered to the address of the caller."""
@@ -209,7 +221,7 @@ class Families:
             entry = self._audit(
                 family.family_id, "invitation accepted", user, None, {"place": invitation.place}
             )
-            self._repository.write("INVITATION", self.membership.invitations.end(invitation), *writes, entry)
+            self._repository.write("INVITATION", *self.membership.used(invitation), *writes, entry)
             return family
 
         return self._repository.retried(None, attempt)
@@ -223,7 +235,9 @@ class Families:
         if place == "parent" and user.role == "student":
             raise Refused("ADULTS_ONLY", "This invitation is for an adult.")
         joined = self.membership.joined(family, user.user_id, place)
-        return joined if place == "parent" else (*joined, *self.entering(user, family))
+        if place == "parent":
+            return *joined, self._one_more_family(user)
+        return *joined, *self.entering(user, family)
 
     def entering(self, child: User, family: Family | None) -> Sequence[Write[Any]]:
         """The writes with which a child's own row and conversations follow a change of its family.

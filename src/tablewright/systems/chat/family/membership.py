@@ -2,7 +2,8 @@
 
 Must hold: a child has one home, an item with the id of the child as its key; a family with children has a parent, and
 the counts in its row are those of its members. Every change of members and every invitation is a change of that row at
-the version that was read; the invitation is in the mail as a token, of which only a digest is stored.
+the version that was read; the invitation is in the mail as a token, of which only a digest is stored, and is worth
+something while its sender is a parent of the family.
 Verbs in the past tense return writes, so that the audit entry, mails and tasks are in the same transaction.
 Elsewhere: who may (families.py, children.py), membership and invitations of any system (kit/family.py).
 """
@@ -71,7 +72,8 @@ class Membership(family.Membership[Family, Member]):
             return _counted(family, "parent", -1), gone
         if family.children:
             words = (
-                "A family with children needs a parent. Invite another parent or transfer the children first."
+                "A family with children needs a parent. Invite another parent first, or transfer or erase the"
+                " children."
             )
             raise Conflict("LAST_PARENT", words)
         return d.families.delete(family), gone
@@ -118,8 +120,19 @@ class Membership(family.Membership[Family, Member]):
         return token, invitation, (d.families.change(to, to), d.invitations.put(invitation), *replaced)
 
     def offered(self, token: str, email: str | None) -> Invitation:
-        """The invitation of a token, for its address; INVITATION_NOT_FOUND for everyone else."""
-        return self.invitations.offered(digest(token), email)
+        """The invitation of a token, for its address; INVITATION_NOT_FOUND for everyone else.
+
+        It is worth nothing once its sender has left the family.
+        """
+        found = self.invitations.offered(digest(token), email)
+        if self.parent(found.family_id, found.invited_by) is None:
+            raise family.no_invitation()
+        return found
+
+    def used(self, invitation: Invitation) -> tuple[Write[Any], ...]:
+        """The end of an invitation, on the condition that its sender is a parent of the family at that moment."""
+        sender = d.members.check(invitation.family_id, invitation.invited_by)
+        return self.invitations.end(invitation), sender.when(lambda it: it.place == "parent")
 
 
 def _counted(family: Family, place: FamilyRole, more: int) -> Write[Family]:

@@ -249,9 +249,9 @@ class Privacy:
 
     def _remove_mails_to(self, user: User) -> int:
         """Mails about children belong to them; those to this person go with the person."""
-        children = [
-            one.user_id for family in self._families.of(user) for one in self._families.children_in(family)
-        ]
+        left = [self._families.membership.family(family_id) for family_id in user.left_families or ()]
+        families = (*self._families.of(user), *(one for one in left if one is not None))
+        children = [one.user_id for family in families for one in self._families.children_in(family)]
         found = [one for child in children for one in self._repository.db.all(d.outbox.of(child))]
         theirs = [d.outbox.discard(one) for one in found if one.recipient == user.email]
         self._repository.db.batch(theirs)

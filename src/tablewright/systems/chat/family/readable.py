@@ -52,6 +52,7 @@ _TECHNICAL = frozenset(
         "standing",
         "subject",
         "toldAge",
+        "leftFamilies",
         "messageAt",
     ]
 )

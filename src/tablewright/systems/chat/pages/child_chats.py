@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import here
-from tablewright.systems.chat.access import OpenChild, conversation_in, refuse_staff
+from tablewright.systems.chat.access import OpenChild, OwnChild, conversation_in
 from tablewright.systems.chat.family.consent import may_chat
 from tablewright.systems.chat.family.people import actor_of
 from tablewright.systems.chat.pages.child import LISTED, PURPOSE, child_page, child_path
@@ -55,8 +55,7 @@ def add_chats(router: APIRouter, pages: ChatPages) -> None:
         )
 
     @router.get("/children/{child_id}/chats/{conversation_id}/delete")
-    def ask_delete(request: Request, conversation_id: str, opened: OpenChild) -> Response:
-        refuse_staff(opened.me)
+    def ask_delete(request: Request, conversation_id: str, opened: OwnChild) -> Response:
         child = opened.child
         found = chat.conversations.get(conversation_id, child.user_id)
         return pages.console.confirm(
@@ -69,8 +68,7 @@ def add_chats(router: APIRouter, pages: ChatPages) -> None:
         )
 
     @router.post("/children/{child_id}/chats/{conversation_id}/delete")
-    def delete(request: Request, conversation_id: str, opened: OpenChild) -> Response:
-        refuse_staff(opened.me)
+    def delete(request: Request, conversation_id: str, opened: OwnChild) -> Response:
         child = opened.child
         found = chat.conversations.get(conversation_id, child.user_id)
         chat.conversations.delete(found, actor_of(opened.me), "deleted by a parent")

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, FormWrong, Posted, read
 from tablewright.pages.layout import Crumb
-from tablewright.systems.chat.access import ChildOf, OpenChild, refuse_staff
+from tablewright.systems.chat.access import ChildOf, OpenChild, OwnChild
 from tablewright.systems.chat.family.readable import readable_body
 from tablewright.systems.chat.family_model import User
 from tablewright.systems.chat.pages.child import LISTED, Birth, child_page, child_path
@@ -42,8 +42,7 @@ def add_data(router: APIRouter, pages: ChatPages) -> None:
         return pages.console.go(f"{child_path(child)}/data", "Saved.")
 
     @router.post("/children/{child_id}/transfer")
-    def transfer(request: Request, opened: OpenChild, form: Posted) -> Response:
-        refuse_staff(opened.me)
+    def transfer(request: Request, opened: OwnChild, form: Posted) -> Response:
         chat.children.offer_transfer(opened.child, form.get("email"), opened.me)
         return pages.console.go(f"{child_path(opened.child)}/data", "We sent the offer by mail.")
 

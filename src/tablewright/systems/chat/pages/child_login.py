@@ -10,7 +10,7 @@ from tablewright.edge.errors import CallerError, problem_for
 from tablewright.edge.rate_limit import rate_limit_key
 from tablewright.kit.system import LOGIN_LASTS
 from tablewright.pages.forms import Form, Posted
-from tablewright.systems.chat.access import OpenChild, refuse_staff
+from tablewright.systems.chat.access import OwnChild
 from tablewright.systems.chat.pages.child import child_page, child_path
 from tablewright.systems.chat.pages.page import HOME, ChatPages
 
@@ -38,8 +38,7 @@ def child_login_router(pages: ChatPages) -> APIRouter:
         return response
 
     @router.post("/children/{child_id}/login-code")
-    def make_code(request: Request, opened: OpenChild) -> Response:
-        refuse_staff(opened.me)
+    def make_code(request: Request, opened: OwnChild) -> Response:
         code = logins.offer(opened.child, opened.me)
         spaced = " ".join(code[at : at + 4] for at in range(0, len(code), 4))
         response = child_page(

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 
 from tablewright.edge.errors import CallerError, problem_for
 from tablewright.pages.forms import Form, Posted
-from tablewright.systems.chat.access import OpenChild, refuse_staff
+from tablewright.systems.chat.access import OpenChild, OwnChild
 from tablewright.systems.chat.family.consent import STRONG
 from tablewright.systems.chat.family.notices import SCOPE_WORDS
 from tablewright.systems.chat.family_model import Method, Scope, User
@@ -64,8 +64,7 @@ def _add_decision(router: APIRouter, pages: ChatPages) -> None:
         return _shown(pages, request, opened.child, Form({**ticked, "method": "email_plus"}))
 
     @router.post("/children/{child_id}/consent")
-    def decide(request: Request, opened: OpenChild, form: Posted) -> Response:
-        refuse_staff(opened.me)
+    def decide(request: Request, opened: OwnChild, form: Posted) -> Response:
         child, me = opened.child, opened.me
         wanted = [scope for scope in _SCOPES if form.is_ticked(scope)]
         method: Method = next((each for each in _OFFERED if each == form.get("method")), "email_plus")
@@ -83,8 +82,7 @@ def _add_decision(router: APIRouter, pages: ChatPages) -> None:
         return _shown(pages, request, child, Form(), sent=sent)
 
     @router.post("/children/{child_id}/consent/confirm")
-    def confirm(request: Request, opened: OpenChild, form: Posted) -> Response:
-        refuse_staff(opened.me)
+    def confirm(request: Request, opened: OwnChild, form: Posted) -> Response:
         child, me = opened.child, opened.me
         try:
             consents.confirm(me, child, form.get("code"))

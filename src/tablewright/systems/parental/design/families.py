@@ -128,7 +128,7 @@ invitations = families_table.entity(
         guardian_index: Keys("INVITED#{email}", "{invitation_id}"),
     },
     expires=Expires("expires_at"),
-    data={"email": Data.PERSONAL},
+    data={"email": Data.PERSONAL, "invited_by": Data.PERSONAL, "owner": Data.PERSONAL},
     retention=Retention(INVITED_FOR, "until it is accepted"),
     load={"create": Load(per_month=2_000, item_bytes=250, transaction=True)},
 )

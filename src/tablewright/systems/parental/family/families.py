@@ -7,6 +7,7 @@ family, does not exist. Elsewhere: invitations, the owner and addresses (guardia
 
 from typing import Any
 
+from tablewright.design import Write
 from tablewright.edge.errors import BadRequest, Conflict, Forbidden, NotFound, Refused
 from tablewright.kit.family import Membership
 from tablewright.kit.tables import Actor, digest
@@ -14,7 +15,7 @@ from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.errors import VersionConflict
-from tablewright.systems.parental.model import AuditEntry, Child, Family, Guardian, ReportDue
+from tablewright.systems.parental.model import AuditEntry, Child, Family, Guardian, ReportDue, Turn
 from tablewright.systems.parental.policy.destinations import check_domain
 from tablewright.systems.parental.repository import Repository
 
@@ -156,8 +157,7 @@ class Families:
         )
 
         def attempt() -> Any:
-            turn = self._repository.limit_guard("families", actor.subject)
-            field_rules.limited(len(self.of(actor)) + 1, FAMILIES_PER_PERSON, "families for a person")
+            turn = self.one_more_family(actor)
             return self._repository.write(
                 "FAMILY",
                 d.families.create(family),
@@ -199,6 +199,12 @@ class Families:
         """Who changed or looked at what, newest first."""
         self.membership(actor, family_id)
         return self._repository.page(d.audit.of(family_id), size, after, actor.subject)
+
+    def one_more_family(self, actor: Actor) -> Write[Turn]:
+        """To be written with the guardian: of two families that someone joins at once, one is counted again."""
+        turn = self._repository.limit_guard("families", actor.subject)
+        field_rules.limited(len(self.of(actor)) + 1, FAMILIES_PER_PERSON, "families for a person")
+        return turn
 
     # --- their children ---
 

@@ -1,7 +1,8 @@
 """Guardians: who is invited to look after children together, who comes and goes, and under which address (PC-X2).
 
-Must hold: an invitation is taken by who has its address, once, and to anybody else it is not there; a family has one
-owner at any time, who alone invites and removes others: each of these changes is written with the turn of guardians.
+Must hold: an invitation is taken by who has its address, once, while its sender is the owner, and to anybody else it is
+not there; a family has one owner at any time, who alone invites and removes others: each of these changes is written
+with the turn of guardians.
 Elsewhere: who may (families.py), what a change of address entails (tasks.py), kit/family.py.
 """
 
@@ -10,7 +11,7 @@ from typing import Any
 
 from tablewright.design import Write
 from tablewright.edge.errors import Conflict
-from tablewright.kit.family import INVITED_FOR, Invitations
+from tablewright.kit.family import INVITED_FOR, Invitations, no_invitation
 from tablewright.kit.tables import Actor
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import field_rules
@@ -56,6 +57,7 @@ class Guardians:
             family_id=family_id,
             email=address,
             invited_by=owner.name,
+            owner=owner.subject,
             expires_at=self._repository.now() + INVITED_FOR,
         )
         family = self._repository.family(family_id)
@@ -82,7 +84,8 @@ class Guardians:
         if actor.email is None:
             return []
         email = field_rules.email_address(actor.email)
-        return list(self._repository.db.all(d.invitations_of_address(email=email)))
+        found = self._repository.db.all(d.invitations_of_address(email=email))
+        return [one for one in found if self._is_of_owner(one)]
 
     def accept(self, invitation_id: str, actor: Actor, *, person: str = "") -> Family:
         """Take the place that was offered to the caller's own address."""
@@ -95,7 +98,10 @@ class Guardians:
         if self._families.has(actor, family_id):
             self._repository.write("INVITATION", used)
             return self._repository.family(family_id)
+        # The owner is read after the turn, which each change of the owner writes too.
         turn = self._repository.turn_of_guardians(family_id)
+        if not self._is_of_owner(invitation):
+            raise no_invitation()
         guardians = self._repository.guardians_of(family_id)
         field_rules.limited(len(guardians) + 1, field_rules.GUARDIANS_PER_FAMILY, "guardians in a family")
         guardian = Guardian(
@@ -108,8 +114,16 @@ class Guardians:
         audit = self._repository.audit(
             family_id, invitation.email, "invitation accepted", actor, None, guardian
         )
-        self._repository.write("INVITATION", used, d.guardians.create(guardian), audit, turn)
+        mine = self._families.one_more_family(actor)
+        self._repository.write("INVITATION", used, d.guardians.create(guardian), audit, turn, mine)
         return self._repository.family(family_id)
+
+    def _is_of_owner(self, invitation: Invitation) -> bool:
+        """Whether its sender is still the owner: what a former owner offered is worth nothing."""
+        if invitation.owner is None:
+            return True
+        sender = self._families.members.member(invitation.family_id, invitation.owner)
+        return sender is not None and sender.role == "owner"
 
     def decline(self, invitation_id: str, actor: Actor) -> None:
         """Say no to an invitation."""
@@ -119,10 +133,15 @@ class Guardians:
 
     def withdraw(self, family_id: str, invitation_id: str, actor: Actor) -> None:
         """Take an invitation back."""
-        self._families.owner(actor, family_id)
-        invitation = self._invitations.sent_by(family_id, invitation_id)
-        audit = self._repository.audit(family_id, invitation.email, "invitation withdrawn", actor)
-        self._repository.write("INVITATION", self._invitations.end(invitation), audit)
+
+        def attempt() -> None:
+            turn = self._repository.turn_of_guardians(family_id)
+            self._families.owner(actor, family_id)
+            invitation = self._invitations.sent_by(family_id, invitation_id)
+            audit = self._repository.audit(family_id, invitation.email, "invitation withdrawn", actor)
+            self._repository.write("INVITATION", turn, self._invitations.end(invitation), audit)
+
+        self._repository.retried(None, attempt)
 
     # --- who they are ---
 
