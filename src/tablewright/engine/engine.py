@@ -143,7 +143,7 @@ class Engine:
             operation = READ_ONLY[verb]
         if isinstance(operation, ReadOperation):
             return self._read(verb, operation, request, effort)
-        outcome = self._writer.wait_for(work_of(verb, request))
+        outcome = self._writer.wait_for(work_of(verb, operation, request))
         if isinstance(outcome, ServiceError):
             raise outcome
         return outcome
@@ -234,7 +234,7 @@ class Engine:
 
         None if another thread is writing and `wait` is false.
         """
-        return self._writer.start_group([work_of(verb, request) for verb, request in work], wait=wait)
+        return self._writer.start_group([work_of(verb, VERBS[verb], request) for verb, request in work], wait=wait)
 
     def changes(self) -> int:
         """How many rows were ever changed: as long as it is the same, nothing was written."""

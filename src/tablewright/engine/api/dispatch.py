@@ -8,8 +8,7 @@ import logging
 import orjson
 
 from tablewright.engine.api.arguments import current_text
-from tablewright.engine.api.operation import Context, Operation, WriteOperation
-from tablewright.engine.api.registry import VERBS
+from tablewright.engine.api.operation import Context, Operation, ReadOperation, WriteOperation
 from tablewright.engine.api.shapes import Request, check
 from tablewright.engine.errors import Reworded, ServiceError, internal_error, invalid, serialization
 from tablewright.engine.group_commit import Work
@@ -23,10 +22,9 @@ from tablewright.values.codec import NOT_UTF8
 log = logging.getLogger("tablewright.engine")
 
 
-def work_of(verb: str, request: Request) -> Work:
+def work_of(verb: str, operation: ReadOperation | WriteOperation, request: Request) -> Work:
     """A request that writes, for the group commit."""
-    operation = VERBS[verb]
-    assert isinstance(operation, WriteOperation)
+    assert isinstance(operation, WriteOperation), f"{verb} does not write"
 
     def work(txn: WriteTransaction) -> bytes:
         try:
