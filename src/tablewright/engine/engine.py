@@ -234,7 +234,9 @@ class Engine:
 
         None if another thread is writing and `wait` is false.
         """
-        return self._writer.start_group([work_of(verb, VERBS[verb], request) for verb, request in work], wait=wait)
+        return self._writer.start_group(
+            [work_of(verb, VERBS[verb], request) for verb, request in work], wait=wait
+        )
 
     def changes(self) -> int:
         """How many rows were ever changed: as long as it is the same, nothing was written."""
