@@ -76,8 +76,9 @@ class User(Value):
     message_partitions: Partitions = 1
     created_at: datetime
     erased_at: datetime | None = None
-    # Where someone who is being erased was a parent: mails about the children there went to that person.
-    left_families: list[str] | None = None
+    # Where someone who is being erased was a parent: mails about the children there went to that person. Nobody has
+    # more than five families now; earlier versions did not hold that limit in races.
+    left_families: list[str] | None = Field(default=None, max_length=50)
     version: int = 1
 
     def age_on(self, day: date) -> int | None:
