@@ -22,10 +22,11 @@ DYNAMODB_PORT ?= 8000
 # Many tests start commands of ours; without kept bytecode each of those compiles the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-# `make test WORKERS=2`: how many processes run tests. By default three times as many as there are cores: many tests
-# wait, for a timeout, a browser or a process they started, and leave their core to another. One more costs nothing: all
-# are forks of the one that collected the tests (tests/workers.py).
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 )))
+# `make test WORKERS=2`: how many processes run tests. By default five for two cores: many tests wait, for a timeout, a
+# browser or a process they started, and leave their core to another. With six no core is ever idle, and threads that
+# work in the background wait longer. One more costs no memory: all are forks of the one that collected the tests
+# (tests/workers.py).
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 5 / 2 )))
 # Where tests keep their files: in memory where there is room for it, as they open thousands of stores and wait for each
 # sync of the disk. `make test TEST_FILES=/var/tmp` has them on a disk.
 TEST_FILES ?= $(shell [ -w /dev/shm ] && [ "$$(df -Pm /dev/shm | awk 'END { print $$4 }')" -gt 4000 ] && echo /dev/shm)

@@ -76,8 +76,8 @@ class User(Value):
     message_partitions: Partitions = 1
     created_at: datetime
     erased_at: datetime | None = None
-    # Where someone who is being erased was a parent: mails about the children there went to that person. Nobody has
-    # more than five families now; earlier versions did not hold that limit in races.
+    # Where someone who is being erased was a parent: mails about the children there went to that person. Five families
+    # are the limit; earlier versions did not hold it in races.
     left_families: list[str] | None = Field(default=None, max_length=50)
     version: int = 1
 
