@@ -94,7 +94,8 @@ class Counters(Generic[C]):
     def _store(self, db: Db, found: _Comparison[C], stamp: Mapping[str, object]) -> bool:
         """Correct and stamp a row; False if it was written since it was read."""
         before = found.row or found.start
-        numbers = {self.within: found.real} if self.within else found.real
+        counted = {name: number for name, number in found.real.items() if number}
+        numbers = {self.within: counted} if self.within else found.real
         after = before.model_copy(update={**numbers, **stamp})
         try:
             if after != before:
