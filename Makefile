@@ -138,19 +138,23 @@ types: .venv/ready-for-tests
 	$(BIN)/mypy
 
 # Debian ships venv apart from python3: install it when it is missing and we may; if we may not, another python3 may have
-# it. The pip that venv brings may be years old, and takes three times as long to find out what is needed.
+# it. uv installs what is needed in a quarter of pip's time; pip does it where uv cannot be had, and knows its own settings.
 .venv/bin/python:
 	$(PYTHON) -m venv .venv || { rm -rf .venv; apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv .venv; } \
 	|| { rm -rf .venv; python3 -m venv .venv; }
-	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --only-binary uv uv 2>/dev/null || echo "make: no uv: pip installs, which takes longer"
+
+# $(call install,what,options of uv,options of pip)
+install = $(BIN)/uv pip install --quiet --python $(BIN)/python $(2) $(1) 2>/dev/null \
+	|| $(BIN)/pip install --quiet --disable-pip-version-check $(3) $(1)
 
 .venv/ready: .venv/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(call install,-e .,--compile-bytecode)
 	touch $@
 
-# In one step, as pip finds out all that is needed each time; of 14 000 files only what is imported is compiled.
+# In one step, as all that is needed is found out each time; of 14 000 files only what is imported is compiled.
 .venv/ready-for-tests: .venv/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -e '.[test]'
+	$(call install,-e '.[test]',,--no-compile)
 	touch .venv/ready $@
 
 clean:

@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any
 
 import pytest
+from tests import fork_server
 
 Files = Sequence[Sequence[pytest.Item]]
 _NUMBER = 4  # bytes
@@ -79,6 +80,7 @@ class Worker:
 def run(session: pytest.Session, files: Files, count: int) -> None:
     """Run all tests, and report them as if they ran here."""
     queue = Queue(len(files))
+    forks = fork_server.begin()
     left = {id(item): item for file in files for item in file}
     workers = [_begun(session, number, files, queue) for number in range(count)]
     try:
@@ -92,6 +94,8 @@ def run(session: pytest.Session, files: Files, count: int) -> None:
             os.kill(worker.process, signal.SIGKILL)
             os.waitpid(worker.process, 0)
             worker.told.close()
+        os.kill(forks, signal.SIGKILL)
+        os.waitpid(forks, 0)
         queue.close()
     if session.shouldfail:
         raise session.Failed(session.shouldfail)

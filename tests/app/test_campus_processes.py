@@ -18,6 +18,7 @@ from typing import Any
 import boto3
 import httpx
 import pytest
+from tests import fork_server
 from tests.app.test_mail import Server, free_port
 from tests.app.test_mail import server as mail_server
 from tests.app.test_processes import KEYS, PATIENCE, ready, until
@@ -72,7 +73,7 @@ def live_owners(tables: str) -> set[str]:
 
 def started(options: list[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
     own = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-    return subprocess.Popen(
+    return fork_server.start(
         [*COMMAND, "serve", *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         env={**own, **KEYS, **environment},
     )  # fmt: skip

@@ -18,6 +18,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests import fork_server
 from tests.app.test_mail import free_port
 from tests.cli.command import COMMAND, here, served, url_in
 
@@ -60,7 +61,7 @@ class Node:
 
 
 def started(options: list[str], port: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return fork_server.start(
         [*COMMAND, "serve", "--port", str(port), *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests import fork_server
 from tests.cli.command import COMMAND, here, tablewright
 
 from tablewright.app.serve import DemoIsForThisMachine, check_reach
@@ -31,7 +32,7 @@ def serving(
     *arguments: str | Path, cwd: Path | None = None, command: Sequence[str] = COMMAND
 ) -> Iterator[tuple[list[str], subprocess.Popen[str]]]:
     """The command on free ports: the lines it says when it is ready, and its process; ended afterwards."""
-    process = subprocess.Popen(
+    process = fork_server.start(
         [*command, "serve", "--port", "0", *map(str, arguments)],
         cwd=cwd,
         stdout=subprocess.PIPE,
@@ -272,7 +273,7 @@ def test_a_second_signal_ends_a_server_of_the_engine_at_once(
     tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
     command = [*COMMAND, "engine", "serve", "--memory", "--port", "0"]
-    with subprocess.Popen(
+    with fork_server.start(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from tests import fork_server
 from tests.cli.command import COMMAND
 
 HERE = Path(__file__).parent
@@ -43,7 +44,7 @@ class Served:
 @contextmanager
 def serving(*options: str, **environment: str) -> Iterator[Served]:
     """The app as a user starts it, on free ports, while the block lasts."""
-    process = subprocess.Popen(
+    process = fork_server.start(
         [*COMMAND, "serve", *options, "--port", "0", "--dynamodb-port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
+from tests import fork_server
+
 from tablewright.cli import main
 
 COMMAND = [sys.executable, "-m", "tablewright"]
@@ -25,9 +27,7 @@ class Ran:
 
 def tablewright(*arguments: str | Path, cwd: Path | None = None) -> Ran:
     """Run a command that ends by itself."""
-    done = subprocess.run(
-        [*COMMAND, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = fork_server.run([*COMMAND, *arguments], cwd=cwd, text=True, timeout=60)
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
@@ -44,8 +44,8 @@ def here(*arguments: str | Path) -> Ran:
 @contextmanager
 def served(*arguments: str | Path, cwd: Path | None = None) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """`tablewright engine serve` on a free port: its first line and the process; ended afterwards."""
-    process = subprocess.Popen(
-        [*COMMAND, "engine", "serve", "--port", "0", *map(str, arguments)],
+    process = fork_server.start(
+        [*COMMAND, "engine", "serve", "--port", "0", *arguments],
         cwd=cwd,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests import fork_server
 from tests.crash import chat_child
 
 from tablewright import Engine
@@ -21,7 +21,7 @@ def test_zc_s3_after_a_kill_the_count_equals_the_number_of_message_items(
 ) -> None:
     command = [sys.executable, str(Path(chat_child.__file__)), str(tmp_path), str(at_most)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    ended = subprocess.run(command, env=environment, capture_output=True, timeout=120, check=False)
+    ended = fork_server.run(command, env=environment)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
     with Engine.open(tmp_path / "chat.db") as engine:
         assert engine.verify() == []

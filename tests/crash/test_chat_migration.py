@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests import fork_server
 from tests.crash import chat_migration_child
 from tests.systems.chat.legacy.zoo import ADMIN, v1_item
 
@@ -32,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 def child(url: str, home: Path, told: Path) -> subprocess.Popen[bytes]:
     path = os.pathsep.join([str(ROOT), *sys.path])
     with told.open("ab") as out:
-        return subprocess.Popen(
+        return fork_server.start(
             [sys.executable, chat_migration_child.__file__, url, str(home)],
             stdout=out,
             env={**os.environ, "PYTHONPATH": path},

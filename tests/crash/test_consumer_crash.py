@@ -5,12 +5,12 @@ end one worker reads what is left, and the effects are compared with the writes 
 """
 
 import random
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from tests import fork_server
 from tests.crash import consumer_child
 from tests.crash.consumer_child import counting, seen
 
@@ -31,7 +31,7 @@ class Child:
         self.description = home / f"told-{what}-{name}"
         with self.description.open("wb") as out:
             command = [sys.executable, consumer_child.__file__, url, what, name]
-            self.process = subprocess.Popen(command, stdout=out)
+            self.process = fork_server.start(command, stdout=out)
 
     def kill(self) -> None:
         self.process.kill()

@@ -5,12 +5,12 @@ that was answered becomes a table of one whole moment.
 """
 
 import random
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from tests import fork_server
 from tests.crash import job_child
 from tests.crash.job_child import ACCOUNTS, TOTAL, account
 from tests.crash.ledger import LEDGER, everything
@@ -48,7 +48,7 @@ def killed(store: Path, turn: int, first: int, promises: Promises) -> None:
     """Start a child on the store and kill it in the middle of its work; hear what it promised."""
     told = store.with_name(f"told-{turn}")
     with told.open("wb") as out:
-        process = subprocess.Popen(
+        process = fork_server.start(
             [sys.executable, job_child.__file__, store, str(turn), str(first)], stdout=out
         )
         try:

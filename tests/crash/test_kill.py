@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests import fork_server
 from tests.crash import child
 from tests.crash.ledger import LEDGER, Promises, broken, everything, prepare
 
@@ -28,7 +29,7 @@ def killed(store: Path, durability: str, turn: int, plot: str = "none") -> Promi
     """Start a child on the store, let it work for a moment, kill it; what it promised."""
     told = store.with_name(f"told-{turn}")
     with told.open("wb") as out:
-        process = subprocess.Popen(
+        process = fork_server.start(
             [sys.executable, child.__file__, store, durability, str(turn), plot], stdout=out
         )
         try:

@@ -9,12 +9,12 @@ import hashlib
 import json
 import os
 import random
-import subprocess
 import sys
 import time
 from base64 import b64encode
 from pathlib import Path
 
+from tests import fork_server
 from tests.app.away import TABLES, copy_today, copying_of, made, put
 from tests.crash import copy_child
 from tests.crash.copy_child import DayClock
@@ -32,7 +32,7 @@ def killed(store: Path, away: Path, day: int) -> None:
     told = store.with_name(f"told-{day}")
     paths = os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])
     with told.open("wb") as out:
-        process = subprocess.Popen(
+        process = fork_server.start(
             [sys.executable, copy_child.__file__, store, away, str(day)],
             stdout=out,
             env={**os.environ, "PYTHONPATH": paths},

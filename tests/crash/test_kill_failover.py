@@ -1,11 +1,11 @@
 """A process that is killed between any two steps of a fail-over loses no answered write, and the fail-over goes on."""
 
 import random
-import subprocess
 import sys
 import time
 from pathlib import Path
 
+from tests import fork_server
 from tests.crash import failover_child
 from tests.crash.failover_child import HERE, THERE, opened
 from tests.crash.ledger import LEDGER, everything
@@ -31,7 +31,7 @@ def killed(store: Path, turn: int) -> set[str]:
     """Start a child on the store and kill it a moment after its first writes; the names it was answered for."""
     told = store.with_name(f"told-{turn}")
     with told.open("wb") as out:
-        process = subprocess.Popen(
+        process = fork_server.start(
             [sys.executable, failover_child.__file__, str(store), str(turn)], stdout=out
         )
         give_up = time.monotonic() + PATIENCE

@@ -5,12 +5,12 @@ verified and opened by a clock that stands still where the child's journal ended
 """
 
 import random
-import subprocess
 import sys
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tests import fork_server
 from tests.crash import timed_child
 from tests.crash.ledger import ATTIC, LEDGER, everything
 from tests.engine.stream_reader import arn_of, read_all, shards
@@ -48,7 +48,7 @@ def killed(store: Path, turn: int, start: datetime, sign: str) -> Promises:
     """Start a child on the store, kill it a moment after it told of `sign`; the last number of each kind it told."""
     told = store.with_name(f"told-{turn}")
     with told.open("wb") as out:
-        process = subprocess.Popen(
+        process = fork_server.start(
             [sys.executable, timed_child.__file__, store, str(turn), str(start.timestamp())], stdout=out
         )
         try:

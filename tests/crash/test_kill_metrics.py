@@ -1,12 +1,12 @@
 """A process that is killed while it writes its figures loses the running minute at most, and counts nothing twice."""
 
 import random
-import subprocess
 import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests import fork_server
 from tests.crash import metrics_child
 from tests.crash.metrics_child import A_MINUTE
 from tests.engine.tables import definition
@@ -24,7 +24,7 @@ def killed(store: Path, turn: int, number: int) -> int:
     """Start a child, kill it a moment after its first promise; what it promised last."""
     told = store.with_name(f"told-{turn}")
     with told.open("wb") as out:
-        process = subprocess.Popen([sys.executable, metrics_child.__file__, store, str(number)], stdout=out)
+        process = fork_server.start([sys.executable, metrics_child.__file__, store, str(number)], stdout=out)
         try:
             give_up = time.monotonic() + PATIENCE
             while "\n" not in told.read_text():

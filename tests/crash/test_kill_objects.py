@@ -5,12 +5,12 @@ S3, where the places are requests (tests/kit/test_objects.py).
 """
 
 import signal
-import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests import fork_server
 from tests.crash import objects_child
 from tests.crash.objects_child import NAME, PARTS, resume
 
@@ -24,7 +24,7 @@ WHOLE = b"".join(PARTS)
 def killed(home: Path, work: str, count: int) -> tuple[bool, list[str]]:
     """Whether the child was killed, and what it printed."""
     program = [sys.executable, objects_child.__file__, str(home), work, str(count)]
-    ran = subprocess.run(program, capture_output=True, text=True, check=False)
+    ran = fork_server.run(program, text=True)
     assert ran.returncode in (0, -signal.SIGKILL), ran.stderr
     return ran.returncode != 0, ran.stdout.split()
 

@@ -19,6 +19,7 @@ import boto3
 import pytest
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from tests import fork_server
 from tests.crash import child
 from tests.crash.ledger import Promises, broken, prepare
 
@@ -40,7 +41,7 @@ VERBS = {
 def served(store: Path, durability: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The server's address and its process."""
     command = [sys.executable, "-m", "tablewright", "engine", "serve", "--port", "0"]
-    process = subprocess.Popen(
+    process = fork_server.start(
         [*command, "--data", store, "--durability", durability], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tests import fork_server
 from tests.cli.command import COMMAND, here
 
 from tablewright import testing
@@ -79,7 +80,7 @@ def killed(source: str, target: str, copied: Any, more: int) -> None:
         "--write-units",
         "150",
     ]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = fork_server.start(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:
         give_up = time.monotonic() + PATIENCE

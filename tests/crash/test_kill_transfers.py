@@ -10,7 +10,6 @@ import gzip
 import hashlib
 import json
 import random
-import subprocess
 import sys
 import time
 from base64 import b64encode
@@ -18,6 +17,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from tests import fork_server
 from tests.crash import transfer_child
 from tests.crash.ledger import everything
 from tests.crash.transfer_child import KEY, START
@@ -65,7 +65,7 @@ def killed(store: Path, turn: int) -> int:
     """Start a child on the store and kill it at some moment of its work; how many writes it told of."""
     told = store.with_name(f"told-{turn}")
     with told.open("wb") as out:
-        process = subprocess.Popen([sys.executable, transfer_child.__file__, store, str(turn)], stdout=out)
+        process = fork_server.start([sys.executable, transfer_child.__file__, store, str(turn)], stdout=out)
         try:
             give_up = time.monotonic() + PATIENCE
             while "asked " not in told.read_text():

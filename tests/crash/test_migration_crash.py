@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests import fork_server
 from tests.crash import migration_child
 from tests.mapping.migrate.cards import CARDS, At, card, old
 from tests.mapping.migrate.test_phases import followed
@@ -28,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 def child(url: str, told: Path) -> subprocess.Popen[bytes]:
     path = os.pathsep.join([str(ROOT), *sys.path])
     with told.open("ab") as out:
-        return subprocess.Popen(
+        return fork_server.start(
             [sys.executable, migration_child.__file__, url],
             stdout=out,
             env={**os.environ, "PYTHONPATH": path},

@@ -8,12 +8,12 @@ each once, the table says so, and nothing is an open matter.
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests import fork_server
 from tests.crash import parental_child
 from tests.crash.parental_child import Mine, live, opened, prepare
 from tests.systems.parental.rig import IP, OTHER_IP, START, Rig, closing
@@ -87,11 +87,9 @@ def test_a_process_that_is_killed_leaves_nothing_that_is_not_mended(
     tmp_path: Path, place: str, count: int
 ) -> None:
     root = Path(__file__).parents[2]
-    ended = subprocess.run(
-        [sys.executable, parental_child.__file__, str(tmp_path), place, str(count)],
+    ended = fork_server.run(
+        [sys.executable, parental_child.__file__, tmp_path, place, str(count)],
         env={"PYTHONPATH": str(root), "PATH": ""},
-        timeout=120,
-        check=False,
     )
     assert ended.returncode == -signal.SIGKILL
     clock = Clock(START + timedelta(minutes=10))

@@ -1,0 +1,120 @@
+"""A fork of the server beside an interpreter that begins: from outside they are the same."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests import fork_server
+from tests.cli.command import COMMAND
+
+PROGRAM = """
+import os, signal, sys, threading, time
+
+what = sys.argv[1]
+few = len(os.listdir("/proc/self/fd")) < 6
+print("out", sys.argv[1:], os.getcwd(), os.environ.get("COLOUR"), sys.stdout.encoding, few)
+print("err", __name__, threading.active_count(), file=sys.stderr)
+if what == "echo":
+    print(sys.stdin.read())
+elif what == "raise":
+    raise ValueError("wrong")
+elif what == "exit":
+    sys.exit("no")
+elif what == "seven":
+    sys.exit(7)
+elif what == "thread":
+    threading.Thread(target=lambda: (time.sleep(0.1), print("after the end"))).start()
+elif what == "wait":
+    sys.stdout.flush()
+    time.sleep(60)
+"""
+
+
+@pytest.fixture(params=["fork", "interpreter"])
+def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(fork_server, "_address", "")
+    if request.param == "interpreter":
+        yield
+        return
+    process = fork_server.begin()
+    yield
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    return file
+
+
+def ended(program: Path, *words: str) -> tuple[int, list[str], str]:
+    done = fork_server.run(
+        [sys.executable, program, *words], text=True, cwd=program.parent, env={"COLOUR": "red"}
+    )
+    return done.returncode, done.stdout.splitlines(), done.stderr
+
+
+@pytest.mark.usefixtures("_way")
+def test_a_program_has_its_words_directory_environment_and_streams(program: Path) -> None:
+    code, out, err = ended(program, "a", "b c")
+    assert (code, out) == (0, [f"out ['a', 'b c'] {program.parent} red utf-8 True"])
+    assert err == "err __main__ 1\n"
+
+
+@pytest.mark.usefixtures("_way")
+@pytest.mark.parametrize(
+    ("what", "code", "last"), [("raise", 1, "ValueError: wrong"), ("exit", 1, "no"), ("seven", 7, "")]
+)
+def test_how_a_program_ends_is_its_code_and_what_it_says(
+    program: Path, what: str, code: int, last: str
+) -> None:
+    found, _, err = ended(program, what)
+    assert found == code
+    assert err.rstrip().endswith(last)
+
+
+@pytest.mark.usefixtures("_way")
+def test_a_thread_ends_before_its_program(program: Path) -> None:
+    assert ended(program, "thread")[:2][1][-1] == "after the end"
+
+
+@pytest.mark.usefixtures("_way")
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, -signal.SIGINT)],
+)
+def test_a_signal_ends_a_program(program: Path, sent: signal.Signals, code: int) -> None:
+    words = [sys.executable, str(program), "wait"]
+    with fork_server.start(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert process.poll() is None
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.05)
+        process.send_signal(sent)
+        assert process.wait(30) == -sent
+        assert process.poll() == -sent
+
+
+@pytest.mark.usefixtures("_way")
+def test_a_file_that_is_given_stays_open_and_a_pipe_is_read(program: Path, tmp_path: Path) -> None:
+    words = [sys.executable, str(program), "echo"]
+    with (tmp_path / "said").open("w+") as said:
+        with fork_server.start(
+            words, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.DEVNULL, text=True
+        ) as process:
+            process.communicate("heard", timeout=30)
+        said.seek(0)
+        assert said.read().splitlines()[-1] == "heard"
+
+
+@pytest.mark.usefixtures("_way")
+def test_our_command_is_a_program() -> None:
+    done = fork_server.run([*COMMAND, "--version"], text=True)
+    assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "tablewright", "")
