@@ -5,6 +5,7 @@ One connection, answers as they are: no redirect is followed, no cookie is kept,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -60,3 +61,9 @@ def crawling_as(client: httpx.Client) -> Iterator[Crawler]:
     headers = {"Accept": client.headers["Accept"], **({"Cookie": cookies} if cookies else {})}
     with crawling(str(client.base_url), headers) as crawler:
         yield crawler
+
+
+def shape_of(link: str) -> str:
+    """A link without IDs and queries: one page of a kind is enough."""
+    parts = link.partition("?")[0].split("/")
+    return "/".join("*" if re.search(r"[\d_A-Z%]", part) or len(part) > 24 else part for part in parts)

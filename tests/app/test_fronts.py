@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 from tests.app.browsing import Enter, browsers, ticking
+from tests.app.crawler import shape_of
 from tests.app.portal_forms import send, words_of
 from tests.app.small import SMALL
 
@@ -101,12 +102,6 @@ def links_of(page: httpx.Response) -> set[str]:
 def is_within(link: str, system: str) -> bool:
     home = f"/console/{system}"
     return re.match(rf"{home}(?![\w-])|/{system}/|/sign-(in|out)$|https://|mailto:|\?", link) is not None
-
-
-def shape_of(link: str) -> str:
-    """A link without IDs and queries: one page of a kind is enough."""
-    parts = link.partition("?")[0].split("/")
-    return "/".join("*" if re.search(r"[\d_A-Z%]", part) or len(part) > 24 else part for part in parts)
 
 
 def pages_of(client: httpx.Client, system: str, start: str) -> Iterator[httpx.Response]:
