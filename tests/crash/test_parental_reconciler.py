@@ -19,7 +19,7 @@ from tests.crash.parental_child import Mine, live, opened, prepare
 from tests.systems.parental.rig import IP, OTHER_IP, START, Rig, closing
 
 from tablewright import Engine, testing
-from tablewright.systems.parental import jobs
+from tablewright.systems.parental.enforcement import regular_checks
 from tablewright.testing import Clock
 
 DEVICE_PLACES = ("ensure:before", "ensure:after", "remove:before", "remove:after")
@@ -35,7 +35,7 @@ def mended(rig: Rig) -> None:
     for _ in range(20):
         rig.move(seconds=30)
         rig.tick()
-    jobs.verify(rig)
+    regular_checks.verify(rig)
     rules = rig.on_device()
     assert sorted(rule.source for rule in rules) == [IP, IP]
     mappings = rig.rules()
