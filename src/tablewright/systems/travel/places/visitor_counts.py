@@ -7,11 +7,14 @@ Elsewhere: counting a change once, and when a part may be corrected (kit/counter
 (sync/apply.py), the switch itself (sync/push.py), what of it is told (public_profiles.py).
 """
 
+import logging
 from dataclasses import replace
+from datetime import timedelta
 
 from tablewright.design.key_codecs import codec, shard_name
 from tablewright.edge.errors import Conflict
 from tablewright.kit.counters import Counters, Numbers, additions
+from tablewright.kit.rounds import Stretch, named
 from tablewright.kit.tables import ATTEMPTS
 from tablewright.mapping import Change as Told
 from tablewright.mapping import Consumer
@@ -19,10 +22,13 @@ from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.design import SHARDS
 from tablewright.systems.travel.geography.regions import Geography
-from tablewright.systems.travel.model import Head, RegionTally, RegionType, Visit
+from tablewright.systems.travel.model import REGION_TYPES, Head, RegionTally, RegionType, Visit
 from tablewright.systems.travel.repository import Repository
 
+log = logging.getLogger("tablewright.travel")
+
 COUNTS = Counters(d.region_tallies, "visitors")
+REGIONS_AT_ONCE, REGIONS_EVERY = 20, timedelta(hours=6)
 _SHARD = codec(f"shard.{SHARDS}")
 
 
@@ -37,6 +43,26 @@ class Regions:
         place = rules.present_place(self._geography, region_type, region_code)
         gets = [d.region_tallies.get(*place, shard_name(n, SHARDS)) for n in range(SHARDS)]
         return sum(tally.visitors for tally in self._repository.db.many(gets) if tally is not None)
+
+    def recount_next(self, follower: Consumer) -> int:
+        """Compare how many visitors the next regions have with their lists (SK-D7); returns how many regions. A round
+        in six hours."""
+        regions = {
+            f"{kind}#{region.region_code}": region
+            for kind in REGION_TYPES
+            for region in self._geography.of(kind)
+        }
+
+        def recounted(name: str) -> None:
+            region = regions[name]
+            mended = self.recount(region.region_type, region.region_code, follower)
+            if mended:
+                log.warning("visitors recounted", extra={"region": name, "parts": mended})
+
+        def among(last: str | None) -> Stretch[str]:
+            return named((name for name in sorted(regions) if last is None or name > last), REGIONS_AT_ONCE)
+
+        return d.rounds.run(self._repository.db, "regions", among, recounted, every=REGIONS_EVERY)
 
     def recount(self, region_type: RegionType, region_code: str, follower: Consumer) -> int:
         """Compare the count of a region with its list; returns how many parts were corrected."""
