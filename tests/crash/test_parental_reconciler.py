@@ -7,6 +7,7 @@ each once, the table says so, and nothing is an open matter.
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -89,7 +90,7 @@ def test_a_process_that_is_killed_leaves_nothing_that_is_not_mended(
     root = Path(__file__).parents[2]
     ended = subprocess.run(
         [sys.executable, parental_child.__file__, str(tmp_path), place, str(count)],
-        env={"PYTHONPATH": str(root), "PATH": ""},
+        env={"PYTHONPATH": os.pathsep.join([str(root), *filter(None, sys.path)]), "PATH": ""},
         timeout=120,
         check=False,
     )
