@@ -65,7 +65,7 @@ CLOCKS = frozenset(
 )  # fmt: skip
 CLOCK_FILE = "world.py"
 # What stands above a system's service: it asks the service, and does not know the tables.
-ABOVE_THE_SERVICE = ("api", "pages")
+ABOVE_THE_SERVICE = ("api", "pages", "jobs.py")
 # Packages whose files import at the top only: an import that is hidden in a function or behind TYPE_CHECKING hides what
 # the file needs.
 ORDINARY_IMPORTS = "cli/"
@@ -203,11 +203,11 @@ def hidden_imports(source: Path = SOURCE) -> list[str]:
 
 
 def design_imports(source: Path = SOURCE) -> list[str]:
-    """Each import of a system's design in its API and its pages."""
+    """Each import of a system's design in its API, its pages and its jobs."""
     wrong = []
     for path in files(source):
         where = path.relative_to(source)
-        if where.parts[0] != "systems" or len(where.parts) < 4 or where.parts[2] not in ABOVE_THE_SERVICE:
+        if where.parts[0] != "systems" or len(where.parts) < 3 or where.parts[2] not in ABOVE_THE_SERVICE:
             continue
         design = f"{PACKAGE}.systems.{where.parts[1]}.design"
         for node in ast.walk(ast.parse(path.read_text())):
@@ -333,6 +333,7 @@ def test_a_planted_second_key_to_a_door_is_found(tmp_path: Path, where: str, tex
 )
 def test_a_planted_import_of_the_design_above_the_service_is_found(tmp_path: Path, text: str) -> None:
     assert len(design_imports(planted(tmp_path / "wrong", "systems/portal/pages/orders.py", text))) == 1
+    assert len(design_imports(planted(tmp_path / "wrong jobs", "systems/portal/jobs.py", text))) == 1
     assert design_imports(planted(tmp_path / "right", "systems/portal/orders/orders.py", text)) == []
 
 

@@ -13,9 +13,16 @@ import pytest
 
 from tablewright import testing
 from tablewright.app import passwords
-from tablewright.app.accounts import AccountExists, Accounts, NameUnfit, NoSuchAccount, NoSuchRole
+from tablewright.app.accounts import (
+    AccountChanged,
+    AccountExists,
+    Accounts,
+    NameUnfit,
+    NoSuchAccount,
+    NoSuchRole,
+)
 from tablewright.app.code_login import CodeLogin
-from tablewright.app.design import ACCOUNTS
+from tablewright.app.design import ACCOUNTS, Account, accounts
 from tablewright.app.design import app_design as own_design
 from tablewright.client import Call, embedded
 from tablewright.edge.errors import CallerError, TooManyRequests
@@ -97,6 +104,28 @@ def test_what_is_no_account_is_refused(desk: Desk) -> None:
     with pytest.raises(NoSuchAccount):
         desk.accounts.close(ADA)
     assert desk.accounts.all() == []
+
+
+@pytest.mark.parametrize("races", [4, 5])
+def test_logins_end_though_others_change_the_account_at_the_same_moment(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, races: int
+) -> None:
+    made = desk.accounts.add(ADA)
+    known, left = desk.accounts.with_address, [*range(races)]
+
+    def changed_after(email: str) -> Account | None:
+        found = known(email)
+        if found is not None and left:
+            other = found.model_copy(update={"name": f"Ada {left.pop()}"})
+            desk.accounts.db.write(accounts.change(found, other))
+        return found
+
+    monkeypatch.setattr(desk.accounts, "with_address", changed_after)
+    if races < 5:
+        assert desk.accounts.end_logins(ADA).epoch == made.epoch + 1
+    else:
+        with pytest.raises(AccountChanged):
+            desk.accounts.end_logins(ADA)
 
 
 def test_a_password_is_known_by_what_is_kept_of_it_and_cannot_be_read_there() -> None:

@@ -7,6 +7,7 @@ each once, the table says so, and nothing is an open matter.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from datetime import timedelta
@@ -19,7 +20,7 @@ from tests.crash.parental_child import Mine, live, opened, prepare
 from tests.systems.parental.rig import IP, OTHER_IP, START, Rig, closing
 
 from tablewright import Engine, testing
-from tablewright.systems.parental import jobs
+from tablewright.systems.parental.enforcement import regular_checks
 from tablewright.testing import Clock
 
 DEVICE_PLACES = ("ensure:before", "ensure:after", "remove:before", "remove:after")
@@ -35,7 +36,7 @@ def mended(rig: Rig) -> None:
     for _ in range(20):
         rig.move(seconds=30)
         rig.tick()
-    jobs.verify(rig)
+    regular_checks.verify(rig)
     rules = rig.on_device()
     assert sorted(rule.source for rule in rules) == [IP, IP]
     mappings = rig.rules()
@@ -89,7 +90,7 @@ def test_a_process_that_is_killed_leaves_nothing_that_is_not_mended(
     root = Path(__file__).parents[2]
     ended = fork_server.run(
         [sys.executable, parental_child.__file__, tmp_path, place, str(count)],
-        env={"PYTHONPATH": str(root), "PATH": ""},
+        env={"PYTHONPATH": os.pathsep.join([str(root), *filter(None, sys.path)]), "PATH": ""},
     )
     assert ended.returncode == -signal.SIGKILL
     clock = Clock(START + timedelta(minutes=10))

@@ -7,6 +7,7 @@ from tests.kit.shop import Changed, Thing, log, things
 
 from tablewright.edge.errors import BadRequest, CallerError, Conflict, NotFound, Refused
 from tablewright.kit.tables import NOT_ONCE, OnceRequest, Tables, digest
+from tablewright.mapping import Stale
 
 LAMP = Thing(id="1", name="Lamp")
 
@@ -72,6 +73,29 @@ def test_who_never_wins_is_told_to_come_back(tables: Tables) -> None:
     assert busy.value.code == "BUSY"
     with pytest.raises(TimeoutError):
         tables.retried(None, attempt, on=KeyError, attempts=2, busy=TimeoutError())
+
+
+def test_between_two_attempts_the_newest_is_read_and_who_finds_no_race_ends_it(tables: Tables) -> None:
+    tables.write("THING", things.create(LAMP))
+    tables.write("THING", things.change(LAMP, LAMP.model_copy(update={"name": "Lantern"})))
+    known = LAMP
+
+    def attempt() -> None:
+        tables.db.write(things.change(known, known.model_copy(update={"name": "Torch"})))
+
+    def read_again(refused: Stale) -> None:
+        nonlocal known
+        assert isinstance(refused.current, Thing)
+        known = refused.current
+
+    tables.retried(None, attempt, on=Stale, on_race=read_again)
+    assert tables.db.one(things.get("1")) == known.model_copy(update={"name": "Torch", "version": 3})
+
+    def closed(refused: Stale) -> None:
+        raise PermissionError
+
+    with pytest.raises(PermissionError):
+        tables.retried(None, attempt, on=Stale, on_race=closed)
 
 
 def test_a_request_with_a_key_is_done_once_and_answered_alike(tables: Tables) -> None:

@@ -19,7 +19,7 @@ from tests.systems.parental.rig import ANNA, BEN, DEVICE, START, Rig, closing, m
 
 from tablewright import testing
 from tablewright.client import embedded
-from tablewright.systems.parental import jobs
+from tablewright.systems.parental.enforcement import regular_checks
 from tablewright.systems.parental.enforcement.sessions import EventKind
 from tablewright.systems.parental.firewall.driver import PREFIX, Rule
 from tablewright.systems.parental.firewall.simulated import Faults
@@ -179,9 +179,9 @@ def _work(rig: Rig, work: Work) -> None:
             case "tick":
                 rig.tick()
             case "verify":
-                jobs.verify(rig)
+                regular_checks.verify(rig)
             case "reap":
-                jobs.reap_sessions(rig)
+                regular_checks.reap_sessions(rig)
     except Died:
         pass
     finally:
@@ -203,14 +203,14 @@ def _settled(rig: Rig) -> None:
     # Longer than any claim, any rest and any pause.
     for _ in range(3):
         rig.clock.move(timedelta(minutes=6))
-        jobs.sweep(rig)
+        regular_checks.sweep(rig)
         rig.tick()
     for child in CHILDREN:
         for rule in rig.rules(child):
             if rule.status == "failed":
                 rig.reconciler.retry(child, rule.rule_id)
-    jobs.verify(rig)
-    jobs.sweep(rig)
+    regular_checks.verify(rig)
+    regular_checks.sweep(rig)
     wanted = {
         one.rule.name: one.rule.digest
         for child in CHILDREN

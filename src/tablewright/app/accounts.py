@@ -7,7 +7,6 @@ Elsewhere: verifying an address (code_login.py), the commands (cli/people_*.py).
 """
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from shlex import quote
 
 from tablewright.app import passwords
@@ -158,10 +157,13 @@ class Accounts(Store):
 
     def end_logins(self, email: str) -> Account:
         """End all logins of this account, in every browser."""
-        for _ in range(_ATTEMPTS):
-            with suppress(AccountChanged):
-                return self._change(email, {}, ends_logins=True)
-        raise AccountChanged(normalise_address(email))
+        return self.retried(
+            None,
+            lambda: self._change(email, {}, ends_logins=True),
+            on=AccountChanged,
+            attempts=_ATTEMPTS,
+            busy=AccountChanged(normalise_address(email)),
+        )
 
     def erase(self, email: str) -> Account:
         """Delete an account with its address and logins. Data in the systems stays, without an owner."""

@@ -44,6 +44,8 @@ TICK = timedelta(milliseconds=1)
 # A user's id is the subject of a login, which an identity provider makes: anything without our delimiter.
 _USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|@-]{0,127}")
 ErrorTypes: TypeAlias = type[Exception] | tuple[type[Exception], ...]
+# How a write is refused if something was changed since it was read.
+RACES: tuple[type[Exception], ...] = (AlreadyExists, Stale, Missing, ConditionNotMet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,10 @@ class Actor:
     @property
     def is_staff(self) -> bool:
         return self.role in ("support", "admin")
+
+
+def _nothing(race: object) -> None:
+    return None
 
 
 def _exists(noun: str, refused: AlreadyExists | NotUnique) -> Exception:
@@ -114,7 +120,7 @@ def digest(*parts: str) -> str:
 
 
 class Store:
-    """Tables and a clock: moments and ids as they are stored."""
+    """Tables and a clock: moments and ids as they are stored, and attempts after a race."""
 
     def __init__(self, db: Db, world: World) -> None:
         self.db, self.world = db, world
@@ -134,6 +140,32 @@ class Store:
     def new_timed_id(self, at: datetime) -> str:
         """An id that begins with the time, so that what happened in one moment has an order too."""
         return f"{int(at.timestamp() * 1000):012x}-{self.world.new_id()}"
+
+    def retried(
+        self,
+        expected: int | None,
+        attempt: Callable[[], T],
+        *,
+        on: ErrorTypes,
+        busy: Exception,
+        attempts: int = ATTEMPTS,
+        on_race: Callable[[Any], object] = _nothing,
+    ) -> T:
+        """Do it on the newest version: again after a race, unless the caller insists on the version it has seen.
+
+        A race is what `on` names. `on_race` gets it before the next attempt; what that raises is the end. After the
+        last attempt `busy` is raised.
+        """
+        for tried in range(attempts):
+            try:
+                return attempt()
+            except on as race:
+                if expected is not None:
+                    raise
+                on_race(race)
+            # With jitter: else the same few callers would win every time.
+            sleep(min(_PAUSE * 2 ** min(tried, 10), _LONGEST_PAUSE) * self.world.jitter())
+        raise busy
 
 
 class Tables(Store):
@@ -201,7 +233,7 @@ class Tables(Store):
         try:
             self.db.write(*writes)
             return True
-        except (AlreadyExists, Stale, Missing, ConditionNotMet):
+        except RACES:
             return False
 
     # --- requests done once ---
@@ -231,21 +263,15 @@ class Tables(Store):
         on: ErrorTypes | None = None,
         attempts: int = ATTEMPTS,
         busy: Exception | None = None,
+        on_race: Callable[[Any], object] = _nothing,
     ) -> T:
-        """Do it on the newest version: again after a race, unless the caller insists on the version it has seen.
-
-        A race is what `on` names; after the last attempt `busy` is raised.
-        """
-        races = on or self._refusals.race
-        for tried in range(attempts):
-            try:
-                return attempt()
-            except races:
-                if expected is not None:
-                    raise
-            self.pause(tried)
-        raise busy or self._refusals.busy()
-
-    def pause(self, tried: int) -> None:
-        """Wait before another attempt, with jitter: else the same few callers would win every time."""
-        sleep(min(_PAUSE * 2 ** min(tried, 10), _LONGEST_PAUSE) * self.world.jitter())
+        """As in `Store`, with the system's own errors: the race of its refusals, and `busy`."""
+        refusals = self._refusals
+        return super().retried(
+            expected,
+            attempt,
+            on=on or refusals.race,
+            attempts=attempts,
+            busy=busy or refusals.busy(),
+            on_race=on_race,
+        )

@@ -17,8 +17,7 @@ from tablewright.design import Environment
 from tablewright.kit.erased import ErasedList
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import jobs
-from tablewright.systems.parental.enforcement import due
+from tablewright.systems.parental.enforcement import due, on_change
 from tablewright.systems.parental.enforcement.plan import AppStatus
 from tablewright.systems.parental.enforcement.queue import DeviceQueues
 from tablewright.systems.parental.enforcement.reconciler import Reconciler
@@ -166,7 +165,7 @@ class Rig:
     def follow(self) -> None:
         """Let every change that was made be followed, and those that follow from it."""
         for _ in range(3):
-            for consumer in jobs.consumers(self):
+            for consumer in on_change.consumers(self):
                 consumer.run_once()
             due.check_due(self)
 
@@ -252,7 +251,7 @@ def make_rig(
         engine,
         firewalls,
     )
-    for consumer in jobs.consumers(rig):
+    for consumer in on_change.consumers(rig):
         consumer.create_tables()
     made = driver(rig.device(DEVICE))
     assert made is rig.firewall

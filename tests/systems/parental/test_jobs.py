@@ -16,7 +16,7 @@ from tablewright.client import embedded
 from tablewright.mapping import Consumer
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
-from tablewright.systems.parental.enforcement import due, on_change
+from tablewright.systems.parental.enforcement import dispatch, due, on_change, regular_checks
 from tablewright.systems.parental.enforcement.queue import enqueue
 from tablewright.systems.parental.enforcement.reconciler import Outcome, Reconciler
 from tablewright.systems.parental.model import Cause
@@ -37,7 +37,7 @@ def rig() -> Iterator[Rig]:
 
 
 def consumer(rig: Rig, table: str) -> Consumer:
-    return next(one for one in jobs.consumers(rig) if one.table == table)
+    return next(one for one in on_change.consumers(rig) if one.table == table)
 
 
 def follow(rig: Rig, table: str) -> None:
@@ -180,7 +180,7 @@ def test_followers_that_were_away_for_days_go_on_and_the_sweep_mends_what_they_m
     assert rig.engine is not None
     rig.engine.settle()
     rig.sessions.event("start", ANNA, "s1", ip=IP, device=DEVICE)
-    assert jobs.sweep(rig) == 1
+    assert regular_checks.sweep(rig) == 1
     assert rig.is_blocked()
     rig.follow()
 
@@ -255,12 +255,12 @@ def test_a_session_that_nobody_hears_of_any_more_is_ended_and_its_rules_go(rig: 
     rig.sessions.event("start", ANNA, "s1", ip=IP, device=DEVICE, heartbeat_seconds=300)
     rig.follow()
     rig.move(minutes=15)
-    assert jobs.reap_sessions(rig) == 0
+    assert regular_checks.reap_sessions(rig) == 0
     assert rig.is_blocked()
     rig.move(seconds=1)
-    assert jobs.reap_sessions(rig) == 1
+    assert regular_checks.reap_sessions(rig) == 1
     assert (rig.on_device(), rig.rules(), rig.sessions.open_of(ANNA)) == ([], [], [])
-    assert jobs.reap_sessions(rig) == 0
+    assert regular_checks.reap_sessions(rig) == 0
 
 
 # --- clean-up ---
@@ -278,7 +278,7 @@ def test_pc_d30_a_deleted_policy_goes_for_good_after_30_days(rig: Rig) -> None:
 
 
 def test_errands_and_notices_have_their_turns(rig: Rig) -> None:
-    assert (jobs.run_tasks(rig), jobs.run_notices(rig)) == (0, 0)
+    assert (dispatch.run_tasks(rig), jobs.run_notices(rig)) == (0, 0)
 
 
 def test_a_failure_of_more_than_five_minutes_is_told_to_the_parents(rig: Rig) -> None:
@@ -293,6 +293,6 @@ def test_a_failure_of_more_than_five_minutes_is_told_to_the_parents(rig: Rig) ->
 
 
 def test_every_table_with_a_stream_that_matters_has_a_follower(rig: Rig) -> None:
-    tables = [one.table for one in jobs.consumers(rig)]
+    tables = [one.table for one in on_change.consumers(rig)]
     streams = [table.name for table in d.PARENTAL.tables.values() if table.stream is not None]
     assert sorted(tables) == sorted(streams)

@@ -25,6 +25,7 @@ from tablewright.client import embedded
 from tablewright.edge.errors import CallerError
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs, seed
+from tablewright.systems.parental.enforcement import dispatch
 from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.seed import ANNA, BEN, CHIDI, SARAH, TOM
 
@@ -159,7 +160,7 @@ def _code(parental: Parental, phone: str) -> str:
 
 def _finish(parental: Parental, clock: testing.Clock) -> None:
     for _ in range(4):
-        jobs.run_tasks(parental)
+        dispatch.run_tasks(parental)
         clock.move(timedelta(minutes=11))
 
 

@@ -24,7 +24,7 @@ from tests.targets import skip_elsewhere
 
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
-from tablewright.systems.parental.enforcement import due
+from tablewright.systems.parental.enforcement import due, on_change, regular_checks
 from tablewright.systems.parental.enforcement.plan import NEVER
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.firewall.driver import PREFIX, DeviceRule, Rule
@@ -292,7 +292,7 @@ def test_pc_s7_a_crash_between_the_device_and_the_table_is_mended_by_the_check(r
     (rule,) = rig.on_device()
 
     rig.move(minutes=3)
-    found = jobs.verify(rig)[DEVICE]
+    found = regular_checks.verify(rig)[DEVICE]
     assert (found.adopted, found.removed) == (1, 0)
     (mapping,) = rig.rules()
     assert (mapping.status, mapping.device_rule_id) == ("active", rule.id)
@@ -347,7 +347,7 @@ def test_pc_s11_a_mapping_that_outlived_its_session_takes_its_rule_along(rig: Ri
     # Its session is swept away with it; nobody ran any job meanwhile.
     rig.move(days=9)
     rig.engine.settle()
-    for consumer in jobs.consumers(rig):
+    for consumer in on_change.consumers(rig):
         if consumer.table == "FTDRuleMapping":
             consumer.run_once()
     due.check_due(rig)

@@ -10,7 +10,7 @@ from tests.systems.parental.talk import OPERATOR, Api, Place
 from tests.systems.talk import given
 
 from tablewright.kit.tables import Actor
-from tablewright.systems.parental import jobs
+from tablewright.systems.parental.enforcement import on_change
 from tablewright.systems.parental.seed import (
     ANNA,
     BEN,
@@ -108,7 +108,7 @@ def test_the_demos_sessions_are_kept_open(at: Place) -> None:
 
 def test_every_page_of_the_api_answers_on_the_seeded_world(at: Place, api: Api) -> None:
     _seeded(at)
-    for follower in jobs.consumers(at.parental):
+    for follower in on_change.consumers(at.parental):
         follower.create_tables()
     family = at.parental.families.own(ANNA)
     policy = at.parental.policies.of_child(at.parental.families.child(ANNA, SARAH))[0]

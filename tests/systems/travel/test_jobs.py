@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,10 +11,11 @@ from tests.systems.travel.people import PHONE, TABLET, Home
 
 from tablewright.kit import counters
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel import jobs, seed
+from tablewright.systems.travel import jobs, notices, seed
 from tablewright.systems.travel.account.devices import Gadget
 from tablewright.systems.travel.model import Device
 from tablewright.systems.travel.notices import Notice
+from tablewright.systems.travel.places import visitor_counts
 from tablewright.systems.travel.rounds import travellers
 from tablewright.systems.travel.sync.operations import Edit
 
@@ -135,14 +135,14 @@ def test_a_count_of_visitors_that_is_wrong_is_corrected_once_no_change_is_waitin
         home.travel.visits.mark(user_id, "country", "FR")
     for _ in range(3):
         _all_regions(home)
-        home.clock.move(jobs.REGIONS_EVERY)
+        home.clock.move(visitor_counts.REGIONS_EVERY)
     assert home.travel.regions.count("country", "FR") == 0  # the follower would count them again
     home.clock.move(timedelta(days=3))  # nobody followed, and what happened is lost
     _all_regions(home, follow=True)
     assert home.travel.regions.count("country", "FR") == 6
     home.travel.visits.unmark(user_id, "country", "FR")
     for _ in range(2):
-        home.clock.move(jobs.REGIONS_EVERY)
+        home.clock.move(visitor_counts.REGIONS_EVERY)
         _all_regions(home, follow=True)
         assert home.travel.regions.count("country", "FR") == 5
 
@@ -152,7 +152,7 @@ def _all_regions(home: Home, *, follow: bool = False) -> None:
     while True:
         if follow:
             home.travel.follower().run_once()
-        if jobs.recount_regions(home.travel) < jobs.REGIONS_AT_ONCE:
+        if jobs.recount_regions(home.travel) < visitor_counts.REGIONS_AT_ONCE:
             return
 
 
@@ -200,7 +200,7 @@ def test_a_conflict_is_told_once_and_only_if_it_stays(home: Home) -> None:
     assert jobs.tell_conflicts(home.travel) == 0
     home.clock.move(timedelta(hours=1))
     assert jobs.tell_conflicts(home.travel) == 1
-    home.clock.move(jobs.CONFLICTS_EVERY)
+    home.clock.move(notices.CONFLICTS_EVERY)
     assert jobs.tell_conflicts(home.travel) == 0
     assert [letter.recipient for letter in home.letters()] == ["ada@example.com"]
 
@@ -221,7 +221,8 @@ def test_every_device_that_is_signed_in_is_told_of_a_conflict_once_and_not_what_
     home: Home,
 ) -> None:
     heard = Heard()
-    travel = replace(home.travel, notifier=heard)
+    travel = home.travel
+    travel.notices.notifier = heard
     ada = _two_devices(home)
     home.by_mail("ada@example.com", Gadget("lost", "Ada's old phone"))
     _dispute(home, ada, "FR")
@@ -229,7 +230,7 @@ def test_every_device_that_is_signed_in_is_told_of_a_conflict_once_and_not_what_
     home.clock.move(timedelta(hours=1))
     for _ in range(2):
         jobs.tell_conflicts(travel)
-        home.clock.move(jobs.CONFLICTS_EVERY)
+        home.clock.move(notices.CONFLICTS_EVERY)
     assert [device for device, _ in heard.told] == ["phone", "tablet"]
     assert {notice["kind"] for _, notice in heard.told} == {"conflict"}
     assert not [notice for _, notice in heard.told if "France" in repr(notice) or "2020" in repr(notice)]
@@ -237,7 +238,8 @@ def test_every_device_that_is_signed_in_is_told_of_a_conflict_once_and_not_what_
 
 def test_who_has_no_address_is_told_on_their_devices_though_one_cannot_be_reached(home: Home) -> None:
     heard = Heard(broken="phone")
-    travel = replace(home.travel, notifier=heard)
+    travel = home.travel
+    travel.notices.notifier = heard
     ada = home.by_apple("001.ada", PHONE).profile.user_id
     home.by_apple("001.ada", TABLET)
     _dispute(home, ada, "FR")
@@ -262,7 +264,7 @@ def test_without_a_way_to_devices_the_log_says_what_would_have_been_told_and_to_
 def test_conflicts_that_nobody_settles_keep_no_later_one_from_being_told(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "AT_ONCE", 2)
+    monkeypatch.setattr(notices, "CONFLICTS_AT_ONCE", 2)
     ada = _two_devices(home)
     for code in ("FR", "DE", "IT", "ES", "PT"):
         _dispute(home, ada, code)

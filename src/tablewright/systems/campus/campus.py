@@ -16,6 +16,7 @@ from tablewright.kit.objects.archive import Archive
 from tablewright.kit.objects.settings import objects_of
 from tablewright.kit.objects.signed_paths import SignedPaths
 from tablewright.kit.objects.store import ObjectStore
+from tablewright.kit.tasks import Handler, Worker
 from tablewright.mapping import Db
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus.courses.acceptance import Acceptance
@@ -77,6 +78,8 @@ from tablewright.world import World
 
 # Links to objects of a directory lead here; in a bucket, to the bucket.
 OBJECTS_PATH = "/campus/v1/objects/"
+# Longer than the scan of the largest file.
+TASK_LEASE = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,26 @@ class Campus:
     gradebook: Gradebook
     grade_import: GradeImport
     dispatch: OutboxDispatch[Message]
+
+    def worker(self) -> Worker[Task]:
+        """Runs the tasks of all parts, by their kind."""
+        handlers: dict[str, Handler[Task]] = {
+            "scan": self.scans.run,
+            "upload": self.uploads.expire,
+            "share": self.share_jobs.tell_group,
+            "late": self.late_updates.run,
+            "published": self.reminders.announce,
+            "reminder": self.reminders.remind,
+            "withdrawn": self.withdrawals.clear,
+            "feedback": self.feedback_files.check,
+            "archive": self.archive.run,
+            "course name": self.course_names.run,
+            "rubric": lambda task: self.rubrics.run(task, self.marks.recompute),
+            "release": self.release.run,
+            "transfer": self.transfer.run,
+        }
+        # Retried for ever: a scanner may be away for days, and there is no page to start a parked task again.
+        return Worker(d.tasks, self.repository.db, handlers, lease=TASK_LEASE, park_after=None)
 
     def waiting_tasks(self, at_most: int = 100) -> list[Task]:
         """Background work that is due within a day, which is also all that has failed; what is due first first."""

@@ -9,11 +9,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from tablewright.kit.jobs import Follower, Job
-from tablewright.kit.tasks import Handler, Worker
 from tablewright.mapping import Consumer
-from tablewright.systems.campus import design as d
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.model import Task
 
 # --- files ---
 
@@ -40,7 +37,7 @@ def recount_quotas(campus: Campus) -> int:
 
 def publish_storage_use(campus: Campus) -> dict[str, float]:
     """How much of a quota is used, in per cent, by the user for whom that is most (CC-57, CC-D25)."""
-    return {d.STORAGE_USED: campus.users.most_storage_used()}
+    return campus.users.storage_metrics()
 
 
 FILES: tuple[Job[Campus], ...] = (
@@ -149,34 +146,10 @@ PEOPLE: tuple[Job[Campus], ...] = (
 
 # --- tasks ---
 
-# Longer than the scan of the largest file.
-LEASE = timedelta(minutes=30)
-
-
-def _worker_of(campus: Campus) -> Worker[Task]:
-    """Runs the tasks of all parts, by their kind."""
-    handlers: dict[str, Handler[Task]] = {
-        "scan": campus.scans.run,
-        "upload": campus.uploads.expire,
-        "share": campus.share_jobs.tell_group,
-        "late": campus.late_updates.run,
-        "published": campus.reminders.announce,
-        "reminder": campus.reminders.remind,
-        "withdrawn": campus.withdrawals.clear,
-        "feedback": campus.feedback_files.check,
-        "archive": campus.archive.run,
-        "course name": campus.course_names.run,
-        "rubric": lambda task: campus.rubrics.run(task, campus.marks.recompute),
-        "release": campus.release.run,
-        "transfer": campus.transfer.run,
-    }
-    # Retried for ever: a scanner may be away for days, and there is no page to start a parked task again.
-    return Worker(d.tasks, campus.repository.db, handlers, lease=LEASE, park_after=None)
-
 
 def run_tasks(campus: Campus) -> int:
     """Run the tasks that are due: scans, expired uploads and other delayed work; how many finished."""
-    return _worker_of(campus).run_due()
+    return campus.worker().run_due()
 
 
 TASKS: tuple[Job[Campus], ...] = (

@@ -4,6 +4,7 @@ The API, the pages and the jobs use this value; nothing above it knows the table
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,22 +17,24 @@ from tablewright.kit.objects.settings import objects_of
 from tablewright.kit.objects.store import ObjectStore
 from tablewright.kit.subject_keys import FOLDER as KEYS
 from tablewright.kit.subject_keys import SubjectKeys
+from tablewright.kit.tasks import BATCH_SIZE, Handler, Worker
 from tablewright.mapping import Db
+from tablewright.systems.chat import design as d
 from tablewright.systems.chat.adapters.agent_state import AgentState
 from tablewright.systems.chat.adapters.values import FOLDER as AGENTS
 from tablewright.systems.chat.animals import Animals
 from tablewright.systems.chat.family.access_log import AccessLog
 from tablewright.systems.chat.family.child_logins import ChildLogins, IssueLogin, no_logins
 from tablewright.systems.chat.family.children import Children
-from tablewright.systems.chat.family.consent import Consents
+from tablewright.systems.chat.family.consent import CONFIRMATION, FORGET_PROFILE, Consents
 from tablewright.systems.chat.family.deletions import Deletions
-from tablewright.systems.chat.family.erasure import Erasure
+from tablewright.systems.chat.family.erasure import ERASE, Erasure
 from tablewright.systems.chat.family.families import Families
 from tablewright.systems.chat.family.family_chats import FamilyChats
 from tablewright.systems.chat.family.limits import ChatLimits
 from tablewright.systems.chat.family.notices import Notices
 from tablewright.systems.chat.family.people import People
-from tablewright.systems.chat.family.privacy import Opened, Privacy
+from tablewright.systems.chat.family.privacy import REMOVE_THREAD, Opened, Privacy
 from tablewright.systems.chat.legacy.archive import FOLDER as ARCHIVE
 from tablewright.systems.chat.legacy.archive import TableArchive
 from tablewright.systems.chat.legacy.clear_copies import ClearCopies
@@ -44,7 +47,7 @@ from tablewright.systems.chat.memory.recall import Recall
 from tablewright.systems.chat.memory.summaries import Summaries
 from tablewright.systems.chat.memory.tokens import token_counter
 from tablewright.systems.chat.memory.windows import Windows
-from tablewright.systems.chat.model import Mail
+from tablewright.systems.chat.model import Mail, Task
 from tablewright.systems.chat.popularity import Popularity
 from tablewright.systems.chat.quality import Quality
 from tablewright.systems.chat.repository import Repository
@@ -63,6 +66,15 @@ from tablewright.systems.chat.talk.usage import Usage
 from tablewright.world import World
 
 TEXTS = "texts"
+# Longer than a model takes for a summary.
+TASK_LEASE = timedelta(minutes=5)
+
+
+class _WorkerOfKinds(Worker[Task]):
+    """Runs the tasks that it has a handler for; others are left to another worker."""
+
+    def due(self, at_most: int = BATCH_SIZE) -> list[Task]:
+        return [task for task in Worker.due(self, at_most) if task.kind in self.handlers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +117,29 @@ class Chat:
     legacy: Legacy
     quality: Quality
     dispatch: OutboxDispatch[Mail]
+
+    def workers(self) -> tuple[Worker[Task], Worker[Task]]:
+        """Run the tasks of all parts, by their kind. An erasure that fails is tried each minute and never given up."""
+        handlers: dict[str, Handler[Task]] = {
+            "summarise": self.summaries.run,
+            "idle": self.summaries.run,
+            "rest": self.summaries.run,
+            "extract": self.extraction.run,
+            "remove": self.conversations.run_removal,
+            "retention": self.conversations.rederive,
+            "rekey": self.conversations.run_rekey,
+            CONFIRMATION: self.consents.send_confirmation,
+            FORGET_PROFILE: self.consents.forget_profile,
+        }
+        erasures: dict[str, Handler[Task]] = {
+            ERASE: self.erasure.run,
+            REMOVE_THREAD: self.erasure.run_thread_removal,
+        }
+        minute, db = timedelta(minutes=1), self.repository.db
+        return (
+            _WorkerOfKinds(d.tasks, db, erasures, lease=TASK_LEASE, longest_pause=minute, park_after=None),
+            _WorkerOfKinds(d.tasks, db, handlers, lease=TASK_LEASE),
+        )
 
     def close(self) -> None:
         """Close the cache."""

@@ -53,6 +53,15 @@ class BeingMoved(Conflict):
         super().__init__("BEING_MOVED", "This chat is being moved. Try again in a moment.")
 
 
+class TurnInProgress(Conflict):
+    """Another request answers this message at the moment."""
+
+    def __init__(
+        self, message: str = "This message is being answered in another window. Try again soon."
+    ) -> None:
+        super().__init__("TURN_IN_PROGRESS", message)
+
+
 class NoConsent(Forbidden):
     """A parent has not consented, or has withdrawn the consent (ZC-X1)."""
 

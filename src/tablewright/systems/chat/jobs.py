@@ -9,55 +9,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from tablewright.kit.jobs import Follower, Job
-from tablewright.kit.tasks import BATCH_SIZE, Handler, Worker
 from tablewright.mapping import Consumer
-from tablewright.systems.chat import design as d
 from tablewright.systems.chat.chat import Chat
-from tablewright.systems.chat.family.consent import CONFIRMATION, FORGET_PROFILE
-from tablewright.systems.chat.family.erasure import ERASE
-from tablewright.systems.chat.family.privacy import REMOVE_THREAD
-from tablewright.systems.chat.model import Task
 
 # --- tasks ---
-
-# Longer than a model takes for a summary.
-LEASE = timedelta(minutes=5)
-
-
-class _WorkerOfKinds(Worker[Task]):
-    """Runs the tasks that it has a handler for; others are left to another worker."""
-
-    def due(self, at_most: int = BATCH_SIZE) -> list[Task]:
-        return [task for task in Worker.due(self, at_most) if task.kind in self.handlers]
-
-
-def _workers_of(chat: Chat) -> tuple[Worker[Task], Worker[Task]]:
-    """Run the tasks of all parts, by their kind. An erasure that fails is tried each minute and never given up."""
-    handlers: dict[str, Handler[Task]] = {
-        "summarise": chat.summaries.run,
-        "idle": chat.summaries.run,
-        "rest": chat.summaries.run,
-        "extract": chat.extraction.run,
-        "remove": chat.conversations.run_removal,
-        "retention": chat.conversations.rederive,
-        "rekey": chat.conversations.run_rekey,
-        CONFIRMATION: chat.consents.send_confirmation,
-        FORGET_PROFILE: chat.consents.forget_profile,
-    }
-    erasures: dict[str, Handler[Task]] = {
-        ERASE: chat.erasure.run,
-        REMOVE_THREAD: chat.erasure.run_thread_removal,
-    }
-    minute, db = timedelta(minutes=1), chat.repository.db
-    return (
-        _WorkerOfKinds(d.tasks, db, erasures, lease=LEASE, longest_pause=minute, park_after=None),
-        _WorkerOfKinds(d.tasks, db, handlers, lease=LEASE),
-    )
 
 
 def run_tasks(chat: Chat) -> int:
     """Run the tasks that are due: summaries, removals, new retention periods; how many finished."""
-    return sum(worker.run_due() for worker in _workers_of(chat))
+    return sum(worker.run_due() for worker in chat.workers())
 
 
 TASKS: tuple[Job[Chat], ...] = (
@@ -103,7 +63,7 @@ def archive_stale(chat: Chat) -> int:
 
 def sweep_expired(chat: Chat) -> dict[str, float]:
     """Delete what expired more than 72 hours ago and is still stored; how many items, as a metric (ZC-D29)."""
-    return {d.OVERDUE_ITEMS: chat.deletions.sweep()}
+    return chat.deletions.sweep_metrics()
 
 
 def sweep_agent_objects(chat: Chat) -> int:

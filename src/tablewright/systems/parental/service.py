@@ -10,6 +10,7 @@ from tablewright.systems.parental import jobs, seed
 from tablewright.systems.parental.api.router import TRANSLATIONS, router
 from tablewright.systems.parental.blocked import log_readers
 from tablewright.systems.parental.design import DESIGNS
+from tablewright.systems.parental.enforcement import on_change
 from tablewright.systems.parental.firewall.device_secrets import DeviceSecrets
 from tablewright.systems.parental.firewall.devices import open_driver
 from tablewright.systems.parental.pages.area import parental_area
@@ -36,7 +37,7 @@ def start(given: Start) -> Parental:
         objects=given.objects,
     )
     parental.devices.refuse_unshared(parental.devices.all())
-    for consumer in jobs.consumers(parental):
+    for consumer in on_change.consumers(parental):
         consumer.create_tables()  # before anything is written: changes from before a stream are not in it
     jobs.erase_again(parental)  # before anybody is served
     return parental

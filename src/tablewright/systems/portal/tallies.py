@@ -6,6 +6,7 @@ Elsewhere: counting a change once, and when a tally may be corrected (kit/counte
 """
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any, get_args
 
 from tablewright.design import Entity
@@ -17,6 +18,7 @@ from tablewright.systems.portal.repository import Repository
 
 KINDS: tuple[Kind, ...] = ("tenants", "products", "campaigns")
 COUNTS = Counters(d.tallies, "tally", within="counts")
+RECONCILE_AFTER = timedelta(days=1)
 
 
 def sort_of(record: Activatable) -> str:
@@ -56,6 +58,19 @@ def counted(repository: Repository, kind: Kind) -> dict[str, int]:
         ACTIVE: db.count(by_active(active=True)),
         INACTIVE: db.count(by_active(active=False), deleted=True),
     }
+
+
+def reconcile_due(repository: Repository) -> dict[Kind, dict[str, int]]:
+    """Compare each tally that was not compared for a day; the corrections made.
+
+    A tally that could not be compared, because changes kept coming, is due again at once.
+    """
+    return {kind: reconcile(repository, kind) for kind in KINDS if _is_due(repository, kind)}
+
+
+def _is_due(repository: Repository, kind: Kind) -> bool:
+    last = tally_of(repository, kind).reconciled_at
+    return last is None or repository.now() - last >= RECONCILE_AFTER
 
 
 def reconcile(repository: Repository, kind: Kind) -> dict[str, int]:

@@ -26,7 +26,7 @@ from tablewright.systems.travel.account.sessions import Sessions
 from tablewright.systems.travel.account.subjects import traveller
 from tablewright.systems.travel.geography.regions import Geography, geography
 from tablewright.systems.travel.model import Message
-from tablewright.systems.travel.notices import Logged, Notifier
+from tablewright.systems.travel.notices import Logged, Notices, Notifier
 from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.places.public_profiles import Sharing
 from tablewright.systems.travel.places.region_search import Places
@@ -63,7 +63,7 @@ class Travel:
     email_login: EmailLogin
     outbox: Outbox
     dispatch: OutboxDispatch[Message]
-    notifier: Notifier
+    notices: Notices
     privacy: Privacy
     sharing: Sharing
     exporting: Exporting
@@ -135,7 +135,7 @@ def open_travel(
         email_login=EmailLogin(repository, ring, outbox),
         outbox=outbox,
         dispatch=outbox.dispatch(),
-        notifier=notifier or Logged(),
+        notices=Notices(repository, outbox, statistics, notifier or Logged()),
         privacy=Privacy(repository, ring, person, erased, outbox, exporting.without),
         sharing=Sharing(repository, regions, statistics),
         exporting=exporting,

@@ -12,9 +12,14 @@ from tests.systems.parental.rig import DEVICE, NIGHT, START, Rig, closing, make_
 
 from tablewright import testing
 from tablewright.client import embedded
-from tablewright.systems.parental import jobs
 from tablewright.systems.parental.design import PARENTAL
-from tablewright.systems.parental.enforcement import device_comparison, due, monitoring
+from tablewright.systems.parental.enforcement import (
+    device_comparison,
+    due,
+    monitoring,
+    on_change,
+    regular_checks,
+)
 from tablewright.systems.parental.enforcement.alarm_metrics import metrics_of
 from tablewright.systems.parental.enforcement.device_comparison import compared
 from tablewright.systems.parental.enforcement.meters import BOUNDS, Measured, Meters, Times
@@ -137,16 +142,16 @@ def test_the_figures_of_a_device_say_what_is_in_force_in_doubt_and_not_compared(
     rig.start()
     rig.policy("TikTok", "Instagram")
     rig.follow()
-    (one,) = monitoring.read(rig, jobs.consumers(rig)).devices
+    (one,) = monitoring.read(rig, on_change.consumers(rig)).devices
     assert (one.rules, one.in_doubt, one.unverified, one.is_well) == ({"active": 2}, 0, 0, True)
     rig.move(minutes=31)
-    (one,) = monitoring.read(rig, jobs.consumers(rig)).devices
+    (one,) = monitoring.read(rig, on_change.consumers(rig)).devices
     assert one.unverified == 2
-    jobs.verify(rig)
+    regular_checks.verify(rig)
     rig.stop_device()
     rig.policy("YouTube")
     rig.follow()
-    figures = monitoring.read(rig, jobs.consumers(rig))
+    figures = monitoring.read(rig, on_change.consumers(rig))
     (one,) = figures.devices
     assert (one.rules, one.in_doubt, one.unverified, one.failing) == ({"active": 2, "pending": 1}, 1, 0, 1)
     assert not one.is_well
@@ -156,10 +161,10 @@ def test_the_figures_of_a_device_say_what_is_in_force_in_doubt_and_not_compared(
 def test_followers_that_are_behind_are_told(rig: Rig) -> None:
     rig.child()
     rig.follow()
-    assert monitoring.read(rig, jobs.consumers(rig)).longest_lag == timedelta()
+    assert monitoring.read(rig, on_change.consumers(rig)).longest_lag == timedelta()
     rig.policy("TikTok")
     rig.move(seconds=40)
-    figures = monitoring.read(rig, jobs.consumers(rig))
+    figures = monitoring.read(rig, on_change.consumers(rig))
     assert figures.lag["ParentalPolicies"] >= timedelta(seconds=40)
     assert figures.lag["SubscriberSessions"] == timedelta()
 
@@ -169,7 +174,7 @@ def test_prometheus_reads_histograms_that_add_up_and_no_child(rig: Rig) -> None:
     rig.start()
     rig.policy("TikTok")
     rig.follow()
-    text = monitoring.as_prometheus(monitoring.read(rig, jobs.consumers(rig))).decode()
+    text = monitoring.as_prometheus(monitoring.read(rig, on_change.consumers(rig))).decode()
     assert "+1555" not in text
     found = {family.name: family for family in text_string_to_metric_families(text)}
     assert len(found) == text.count("# TYPE ")

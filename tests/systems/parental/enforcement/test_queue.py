@@ -14,8 +14,7 @@ from tests.systems.parental.rig import ANNA, BEN, DEVICE, IP, NIGHT, OTHER_IP, S
 from tablewright import testing
 from tablewright.client import embedded
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import jobs
-from tablewright.systems.parental.enforcement import monitoring
+from tablewright.systems.parental.enforcement import dispatch, monitoring, on_change, regular_checks
 from tablewright.systems.parental.enforcement.apply import CLAIM
 from tablewright.systems.parental.enforcement.queue import Check, DeviceQueues, enqueue
 from tablewright.systems.parental.family import erasure
@@ -96,12 +95,12 @@ def test_retries_and_comparisons_of_one_firewall_do_not_wait_for_another(rig: Ri
     rig.follow()
     hanging = Hanging(rig.firewall)
     with watched(rig, hanging):
-        jobs.verify(rig)
+        regular_checks.verify(rig)
         assert hanging.is_asked.wait(PATIENCE)
         rig.devices.change(HEALTHY, enabled=True)
         assert within(lambda: is_blocked_for_ben(rig))
         rig.firewalls[HEALTHY].wipe()
-        jobs.verify(rig)
+        regular_checks.verify(rig)
         assert within(lambda: is_blocked_for_ben(rig))
 
 
@@ -114,14 +113,14 @@ def test_an_errand_for_a_child_does_not_wait_for_the_firewall_of_another(rig: Ri
         erasure.begin(rig.repository, phone, SYSTEM)
     hanging = Hanging(rig.firewall)
     with watched(rig, hanging):
-        assert jobs.run_tasks(rig) == 0
+        assert dispatch.run_tasks(rig) == 0
         assert hanging.is_asked.wait(PATIENCE)
         assert within(lambda: not rig.rules(BEN))
         assert not is_blocked_for_ben(rig)
         hanging.go.set()
         assert within(lambda: not rig.rules(ANNA) and not rig.is_blocked())
     rig.move(minutes=11)
-    assert jobs.run_tasks(rig) == 2
+    assert dispatch.run_tasks(rig) == 2
 
 
 def test_an_errand_that_was_called_off_while_it_waited_is_not_done(rig: Rig) -> None:
@@ -131,7 +130,7 @@ def test_an_errand_that_was_called_off_while_it_waited_is_not_done(rig: Rig) -> 
     hold = threading.Event()
     with watched(rig):
         rig.queues.put("another", lambda: hold.wait(PATIENCE), ())
-        jobs.run_tasks(rig)
+        dispatch.run_tasks(rig)
         rig.db.write(d.tasks.cancel(task.task_id))
         after = threading.Event()
         rig.queues.put("after it", after.set, ())
@@ -303,7 +302,7 @@ def test_the_figures_say_what_waits_for_a_firewall_and_since_when(rig: Rig) -> N
         rig.move(hours=1)
         assert hanging.is_asked.wait(PATIENCE)
         rig.move(seconds=90)
-        figures = monitoring.read(rig, jobs.consumers(rig))
+        figures = monitoring.read(rig, on_change.consumers(rig))
         slow, well = figures.devices
         assert (slow.queued, slow.overdue, well.queued) == (1, timedelta(seconds=90), 0)
         assert (figures.due, figures.overdue) == (1, timedelta(seconds=90))

@@ -14,8 +14,8 @@ from tests.systems.parental.rig import ANNA, BEN, DEVICE, IP, NIGHT, OTHER_IP, S
 from tablewright.client import embedded
 from tablewright.edge.errors import Conflict, NotFound
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import jobs
 from tablewright.systems.parental.enforcement import plan as plans
+from tablewright.systems.parental.enforcement import regular_checks
 from tablewright.systems.parental.enforcement.device_audit import Verifying
 from tablewright.systems.parental.enforcement.plan import NEVER, back_off
 from tablewright.systems.parental.errors import VersionConflict
@@ -535,7 +535,7 @@ def _fail(place: str, where: str) -> None:
 def test_pc_43_every_rule_is_verified_and_its_time_noted(rig: Rig) -> None:
     blocking(rig)
     rig.move(minutes=29)
-    jobs.verify(rig)
+    regular_checks.verify(rig)
     (mapping,) = rig.rules()
     assert mapping.last_verified == rig.repository.now()
     assert len(rig.history()) == 1, "a check that finds nothing is no news"
@@ -545,7 +545,7 @@ def test_pc_43_a_device_that_lost_its_rules_gets_them_back(rig: Rig) -> None:
     blocking(rig, "TikTok", "Instagram")
     rig.firewall.wipe()
     rig.move(minutes=10)
-    found = jobs.verify(rig)[DEVICE]
+    found = regular_checks.verify(rig)[DEVICE]
     assert (found.missing, found.removed) == (2, 0)
     assert rig.is_blocked()
     assert rig.is_blocked("instagram.com")
@@ -563,7 +563,7 @@ def test_pc_43_a_rule_that_somebody_changed_is_made_right(rig: Rig) -> None:
     (mapping,) = rig.rules()
     rig.firewall.ensure(Rule(mapping.rule_name, IP, domains=("example.com",), digest="another"))
     rig.move(minutes=10)
-    jobs.verify(rig)
+    regular_checks.verify(rig)
     assert (rig.is_blocked(), rig.is_blocked("example.com")) == (True, False)
 
 
@@ -571,7 +571,7 @@ def test_pc_43_an_unknown_rule_of_ours_is_removed_and_others_are_left(rig: Rig) 
     blocking(rig)
     rig.firewall.ensure(Rule(f"{PREFIX}0123456789ab_TikTok", "10.9.9.9", domains=("tiktok.com",)))
     rig.firewall.ensure(Rule("OPERATORS_OWN", "10.9.9.9", domains=("example.com",)))
-    found = jobs.verify(rig)[DEVICE]
+    found = regular_checks.verify(rig)[DEVICE]
     assert found.removed == 1
     assert not rig.is_blocked(ip="10.9.9.9")
     assert rig.is_blocked()
@@ -638,7 +638,7 @@ def test_a_check_does_not_take_away_what_is_wanted_again_since_the_device_was_re
 def test_a_device_that_does_not_answer_is_not_verified_and_keeps_no_other_waiting(rig: Rig) -> None:
     rig.device("another")
     rig.stop_device()
-    assert list(jobs.verify(rig)) == ["another"]
+    assert list(regular_checks.verify(rig)) == ["another"]
 
 
 # --- the truth (PC-X6) ---
@@ -724,7 +724,7 @@ def test_pc_x6_a_rule_that_was_lost_and_made_again_blocks_since_then(rig: Rig) -
     blocking(rig)
     rig.move(hours=1)
     rig.firewall.wipe()
-    jobs.verify(rig)
+    regular_checks.verify(rig)
     status = rig.state("TikTok")
     assert status is not None
     assert (status.state, status.since) == ("enforced", rig.history()[-1].occurred_at)

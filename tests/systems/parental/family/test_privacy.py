@@ -26,7 +26,7 @@ from tablewright.mapping import Change, Consumer
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.blocked.events import Batch, Event
-from tablewright.systems.parental.enforcement import due
+from tablewright.systems.parental.enforcement import due, on_change
 from tablewright.systems.parental.firewall.simulated import Faults
 
 
@@ -62,7 +62,7 @@ class TestOnEveryWay:
 
 
 def test_who_follows_the_changes_brings_nothing_of_an_erased_child_back(at: Place) -> None:
-    followers = jobs.consumers(at.parental)
+    followers = on_change.consumers(at.parental)
     for follower in followers:
         follower.create_tables()
     child = lived(at)
@@ -98,7 +98,7 @@ def _parks(at: Place) -> list[Consumer]:
 
 
 def test_pc_x12_what_was_parked_of_a_childs_changes_goes_with_the_child(at: Place) -> None:
-    for follower in jobs.consumers(at.parental):
+    for follower in on_change.consumers(at.parental):
         follower.create_tables()
     child = lived(at)
     other = at.child(phone=OTHER_PHONE, name="Tom")
@@ -114,7 +114,7 @@ def test_pc_x12_what_was_parked_of_a_childs_changes_goes_with_the_child(at: Plac
 
 
 def test_a_change_that_nobody_can_follow_is_forgotten_after_a_month(at: Place) -> None:
-    for follower in jobs.consumers(at.parental):
+    for follower in on_change.consumers(at.parental):
         follower.create_tables()
     lived(at)
     followers = _parks(at)

@@ -13,6 +13,7 @@ from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.blocked import weekly_report
+from tablewright.systems.parental.enforcement import regular_checks
 from tablewright.systems.parental.model import BlockedApp, Policy
 from tablewright.systems.parental.policy import policies_by_app
 from tablewright.systems.parental.policy.policies import Draft
@@ -47,22 +48,22 @@ def test_a_sweep_looks_at_some_families_and_goes_on_where_it_stopped(at: Place) 
         return reconcile(keys, skip_backoff)
 
     at.parental.reconciler.reconcile_all = noting  # type: ignore[method-assign]
-    assert [jobs.sweep(at.parental, at_most=2) for _ in range(3)] == [2, 2, 1]
+    assert [regular_checks.sweep(at.parental, at_most=2) for _ in range(3)] == [2, 2, 1]
     assert (set(seen), len(seen)) == (everybody, 5)
-    assert jobs.sweep(at.parental, at_most=2) == 0, "one round a day"
+    assert regular_checks.sweep(at.parental, at_most=2) == 0, "one round a day"
     at.clock.move(timedelta(days=1))
-    assert jobs.sweep(at.parental, at_most=2) == 2
+    assert regular_checks.sweep(at.parental, at_most=2) == 2
 
 
 def test_a_sweep_asks_as_little_for_a_thousand_families_as_for_ten(at: Place) -> None:
     _families(at, 12)
-    asked = _asked(at.db, lambda: jobs.sweep(at.parental, at_most=3))
+    asked = _asked(at.db, lambda: regular_checks.sweep(at.parental, at_most=3))
     assert asked["children_of_family"] == 3
 
 
 def test_a_walk_that_ends_exactly_with_the_last_family_ends(at: Place) -> None:
     _families(at, 4)
-    assert [jobs.sweep(at.parental, at_most=2) for _ in range(4)] == [2, 2, 0, 0]
+    assert [regular_checks.sweep(at.parental, at_most=2) for _ in range(4)] == [2, 2, 0, 0]
 
 
 def test_a_purge_looks_at_nothing_but_what_is_due(at: Place) -> None:
@@ -136,7 +137,7 @@ def test_a_sweep_mends_what_came_by_another_way(at: Place) -> None:
     at.policy(child, "TikTok", by=ZOE)
     at.db.write(d.uses.discard(child.child, "tiktok"))
     assert at.parental.registry.affected("TikTok").policies == ()
-    jobs.sweep(at.parental)
+    regular_checks.sweep(at.parental)
     assert at.parental.registry.affected("TikTok").children == (child.child,)
 
 
@@ -176,7 +177,7 @@ def test_a_family_whose_report_nobody_noted_is_found_by_the_sweep(at: Place) -> 
     at.db.write(d.reports.discard(family.family_id))
     at.clock.move(timedelta(days=7))
     assert weekly_report.run(at.parental.repository) == 0
-    jobs.sweep(at.parental)
+    regular_checks.sweep(at.parental)
     assert weekly_report.run(at.parental.repository) == 1
 
 

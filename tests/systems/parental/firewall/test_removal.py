@@ -9,8 +9,7 @@ from tests.systems.parental.talk import ANNA, OPERATOR, PHONE, Api, Place, refus
 from tests.systems.talk import given, refused
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import jobs
-from tablewright.systems.parental.enforcement import due
+from tablewright.systems.parental.enforcement import due, regular_checks
 from tablewright.systems.parental.firewall import removal
 from tablewright.systems.parental.firewall.simulated import Faults
 from tablewright.systems.parental.model import Device, Session
@@ -139,6 +138,6 @@ def test_sessions_behind_a_firewall_that_is_no_more_go_when_their_family_is_walk
         at.parental.sessions.event("start", PHONE, device, ip=f"10.20.30.{number}", device=device)
     at.parental.devices.change("fw", enabled=False)
     removal.remove(at.parental.repository, at.parental.devices, "fw", OPERATOR)
-    jobs.sweep(at.parental)
+    regular_checks.sweep(at.parental)
     left: list[Session] = at.parental.sessions.of(child.child)
     assert [one.device_id for one in left] == ["other"]

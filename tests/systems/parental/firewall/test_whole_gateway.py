@@ -22,9 +22,8 @@ from tablewright.client import embedded
 from tablewright.edge import Issuer
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import jobs
 from tablewright.systems.parental.blocked.log_readers import Sensors
-from tablewright.systems.parental.enforcement import due
+from tablewright.systems.parental.enforcement import due, regular_checks
 from tablewright.systems.parental.firewall.nflog import NflogReader
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
 from tablewright.systems.parental.model import BlockedApp, Child, Device, DnsGuard, Port
@@ -245,7 +244,7 @@ def test_a_gateway_that_lost_its_rules_has_them_again_after_the_check(runtime: R
     runtime.network.nft("flush", "ruleset")
     assert runtime.blocked() == (False, False, False)
     runtime.place.clock.move(timedelta(minutes=30))
-    jobs.verify(runtime.parental)
+    regular_checks.verify(runtime.parental)
     assert runtime.blocked() == (True, True, False)
 
 

@@ -79,16 +79,14 @@ class Users:
             largest=largest,
         )
 
-    def most_storage_used(self) -> float:
-        """The largest part of a quota that is used by anyone, in per cent, by a Scan. Not of people without a quota."""
-        return max(
-            (
-                user.storage_used * 100 / user.storage_quota
-                for user in self._repository.db.every(d.users)
-                if user.storage_quota
-            ),
-            default=0.0,
+    def storage_metrics(self) -> dict[str, float]:
+        """How much of a quota is used, in per cent, by the user for whom that is most, by a Scan (CC-57, CC-D25)."""
+        used = (
+            user.storage_used * 100 / user.storage_quota
+            for user in self._repository.db.every(d.users)
+            if user.storage_quota
         )
+        return {d.STORAGE_USED: max(used, default=0.0)}
 
     def admits(self, email: str) -> bool:
         """Whether this address may sign up: on a roster, in a domain of the campus, or with a share that waits."""

@@ -15,8 +15,8 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from tablewright.design import Write
-from tablewright.kit.tables import is_user_id
-from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale
+from tablewright.kit.tables import RACES, is_user_id
+from tablewright.mapping import ConditionNotMet, Missing, WriteRefused
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.adapters.values import Placed, Values
 from tablewright.systems.chat.agent_model import AgentObject, AgentRow
@@ -105,15 +105,16 @@ class UserRows:
         self.values.remove(object_ids)
 
     def _write(self, group: Sequence[Write[Any]]) -> None:
-        for _ in range(3):
-            try:
-                self.db.write(user_check(self.user_id, self.consented()), *group)
-                return
-            except (Missing, ConditionNotMet) as refused:
-                if refused.entity != d.users.tag:
-                    raise
-                self._generation = None
-        raise NoConsent
+        def attempt() -> None:
+            self.db.write(user_check(self.user_id, self.consented()), *group)
+
+        def read_again(refused: WriteRefused) -> None:
+            if refused.entity != d.users.tag:
+                raise refused
+            self._generation = None
+
+        races = (Missing, ConditionNotMet)
+        self._repository.retried(None, attempt, on=races, attempts=3, busy=NoConsent(), on_race=read_again)
 
     def consented(self, *, again: bool = False) -> int:
         """The number of the consent that was read last, which every change of it raises; Erased or NoConsent."""
@@ -139,8 +140,7 @@ class UserRows:
 
     def retried(self, attempt: Callable[[], T]) -> T:
         """Again after a race for a row."""
-        races = (AlreadyExists, ConditionNotMet, Missing, Stale)
-        return self._repository.retried(None, attempt, on=races, attempts=_ATTEMPTS)
+        return self._repository.retried(None, attempt, on=RACES, attempts=_ATTEMPTS)
 
     def _remove_unreferenced(self, writes: Sequence[Write[Any]]) -> None:
         rows = [write.item for write in writes if isinstance(write.item, AgentObject)]

@@ -28,6 +28,7 @@ from tablewright.systems.chat.errors import (
     Erased,
     NoAccount,
     NoConsent,
+    RaceLost,
     TextTooLong,
 )
 from tablewright.systems.chat.family.consent import refuse_without_consent
@@ -122,21 +123,26 @@ class Compat:
         ids = self._repository.world.new_id(), self._repository.world.new_id()
         checked, noted = self._checked(user_message, assistant_reply), dict(metadata or {})
         self._router.wait_for_follower()
-        for tried in range(_ATTEMPTS):
+        is_tried = False
+
+        def attempt() -> None:
+            nonlocal is_tried
             place = self._router.place(session_id, user_id)
             user = self._user(place.user_id)
             if user is None and place.v1 is None:
                 raise NoAccount
             # The answer to an earlier attempt may be lost, and the attempt done.
-            if tried and self._has(place, ids[0]):
-                return ids[0]
+            if is_tried and self._has(place, ids[0]):
+                return
+            is_tried = True
             try:
                 self._append(session_id, place, user, ids, checked, noted)
-                return ids[0]
             except (SideChanged, BeingMoved, NoConsent):
                 # What a parent allows may have changed since the user was read: that is read again.
-                self._repository.pause(tried)
-        raise BeingMoved
+                raise RaceLost from None
+
+        self._repository.retried(None, attempt, on=RaceLost, attempts=_ATTEMPTS, busy=BeingMoved())
+        return ids[0]
 
     def set_thread(self, session_id: str, thread_id: str, user_id: str | None = None) -> None:
         """Note the thread that an outside model keeps of the session."""

@@ -10,7 +10,7 @@ Elsewhere: one turn with its reply (turns.py), how texts are stored (texts.py), 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from tablewright.design import Query, Write
 from tablewright.edge.errors import Conflict
@@ -62,6 +62,7 @@ from tablewright.systems.chat.talk.recent_messages import MOST_KEPT, RecentMessa
 from tablewright.systems.chat.talk.safety_phrases import is_escalated
 from tablewright.systems.chat.talk.texts import Texts
 
+T = TypeVar("T")
 # Writes that belong to an append, made of its messages, whose texts are open.
 Also: TypeAlias = Callable[[Sequence[Message]], Sequence[Write[Any]]]
 # Each attempt is refused only if another writer of the same conversation was faster.
@@ -110,17 +111,20 @@ class Messages:
         new_id = self._repository.world.new_id
         named = [draft.model_copy(update={"message_id": draft.message_id or new_id()}) for draft in drafts]
         header = conversation
-        for tried in range(ATTEMPTS):
+
+        def attempt() -> list[Message]:
             made = self._made(header, named)
             try:
                 self._write_append(header, made, consent, also)
-                return made
-            except ConditionNotMet as refused:
-                header = self._after_refusal(header, refused)
             except Missing as refused:
                 raise refusal_of(refused.entity) from None
-            self._repository.pause(tried)
-        raise Conflict("BUSY", "Too many messages at once. Try again in a moment.")
+            return made
+
+        def read_again(refused: ConditionNotMet) -> None:
+            nonlocal header
+            header = self._after_refusal(header, refused)
+
+        return self._retried(attempt, read_again, "messages")
 
     def _made(self, header: Conversation, drafts: Sequence[Draft]) -> list[Message]:
         first = next_moment(self._repository.world.now(), header.last_message)
@@ -285,19 +289,30 @@ class Messages:
         stored = self.texts.sealed(after)
         write = settled(stored)
         gate, header = user_check(message.user_id, consent), conversation
-        for tried in range(ATTEMPTS):
+
+        def attempt() -> Message:
             try:
-                figures = self._figures(header, message, after)
-                self._repository.db.write(write, figures, gate, *also)
-                return after
-            except ConditionNotMet as refused:
-                header = self._settled_before(header, refused)
+                self._repository.db.write(write, self._figures(header, message, after), gate, *also)
             except Missing as refused:
                 raise refusal_of(
                     "conversation" if refused.entity in MESSAGE_TAGS else refused.entity
                 ) from None
-            self._repository.pause(tried)
-        raise Conflict("BUSY", "Too many replies at once. Try again in a moment.")
+            return after
+
+        def read_again(refused: ConditionNotMet) -> None:
+            nonlocal header
+            header = self._settled_before(header, refused)
+
+        return self._retried(attempt, read_again, "replies")
+
+    def _retried(
+        self, attempt: Callable[[], T], read_again: Callable[[ConditionNotMet], None], what: str
+    ) -> T:
+        """Again with the header as it is now, while other writers of the conversation are faster."""
+        busy = Conflict("BUSY", f"Too many {what} at once. Try again in a moment.")
+        return self._repository.retried(
+            None, attempt, on=ConditionNotMet, attempts=ATTEMPTS, busy=busy, on_race=read_again
+        )
 
     def _figures(self, header: Conversation, before: Message, after: Message) -> Write[Conversation]:
         if after.state == "complete":

@@ -21,7 +21,7 @@ from tablewright.edge.errors import BadRequest, CallerError, Conflict
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.animals import Animals
-from tablewright.systems.chat.errors import Blocked, Erased, NoConsent, TextTooLong
+from tablewright.systems.chat.errors import Blocked, Erased, NoConsent, TextTooLong, TurnInProgress
 from tablewright.systems.chat.family.consent import refuse_without_consent
 from tablewright.systems.chat.family.limits import ChatLimits
 from tablewright.systems.chat.family_model import User
@@ -110,7 +110,7 @@ class Turns:
         if earlier is None:
             begun = self._begin(user, conversation, clean, client_id)
         else:
-            begun = self._again(conversation, earlier, clean)
+            begun = self._again(conversation, client_id, clean)
         return self._events(user, conversation, begun)
 
     def regenerate(
@@ -122,7 +122,7 @@ class Turns:
         refuse_without_consent(user, self._repository.now().date())
         earlier = self._find(conversation, client_id)
         if earlier is not None:
-            return self._events(user, conversation, self._again(conversation, earlier, None))
+            return self._events(user, conversation, self._again(conversation, client_id, None))
         self._limits.spend(user)
         return self._events(user, conversation, self._reopened(user, conversation, client_id))
 
@@ -192,8 +192,7 @@ class Turns:
             except AlreadyExists as refused:
                 if refused.entity != "turn":
                     raise
-            earlier = self._repository.found(self._find(conversation, client_id), "TURN")
-            return self._again(conversation, earlier, text)
+            return self._again(conversation, client_id, text)
 
         return self._repository.retried(None, attempt, on=(AlreadyExists, Stale))
 
@@ -284,20 +283,23 @@ class Turns:
         key = conversation.user_id, conversation.conversation_id, client_id
         return self._repository.db.one(d.turns.get(*key), consistent=True)
 
-    def _again(self, conversation: Conversation, turn: Turn, text: str | None) -> _Begun:
+    def _again(self, conversation: Conversation, client_id: str, text: str | None) -> _Begun:
         """The turn for a request that came before: answered, or to be answered by this request."""
-        if turn.asked != self._asked(turn.user_id, text):
-            words = "This id was used for another message. Use a new one."
-            raise Conflict("CLIENT_ID_REUSED", words, "clientMessageId")
-        for tried in range(_LOOKS):
+
+        def attempt() -> _Begun:
+            turn = self._repository.found(self._find(conversation, client_id), "TURN")
+            if turn.asked != self._asked(turn.user_id, text):
+                words = "This id was used for another message. Use a new one."
+                raise Conflict("CLIENT_ID_REUSED", words, "clientMessageId")
             if turn.state == "answered":
                 return self._loaded(conversation, turn)
-            if not self._is_leased(turn) and (taken := self._taken(turn)) is not None:
-                return self._loaded(conversation, taken)
-            self._repository.pause(tried)
-            turn = self._repository.found(self._find(conversation, turn.client_message_id), "TURN")
-        raise Conflict(
-            "TURN_IN_PROGRESS", "This message is being answered in another window. Try again soon."
+            taken = None if self._is_leased(turn) else self._taken(turn)
+            if taken is None:
+                raise TurnInProgress
+            return self._loaded(conversation, taken)
+
+        return self._repository.retried(
+            None, attempt, on=TurnInProgress, attempts=_LOOKS, busy=TurnInProgress()
         )
 
     def _is_leased(self, turn: Turn) -> bool:
@@ -382,4 +384,4 @@ def _not_now(refused: ConditionNotMet | Missing) -> Exception:
     if refused.entity == "user":
         is_active = isinstance(refused.current, User) and refused.current.standing == "active"
         return NoConsent() if is_active else Erased()
-    return Conflict("TURN_IN_PROGRESS", "This chat is being changed at this moment. Try again soon.")
+    return TurnInProgress("This chat is being changed at this moment. Try again soon.")

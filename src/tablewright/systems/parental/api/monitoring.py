@@ -5,9 +5,8 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from tablewright.edge.routes import Router
-from tablewright.systems.parental import jobs
 from tablewright.systems.parental.access import Network, Operator
-from tablewright.systems.parental.enforcement import monitoring
+from tablewright.systems.parental.enforcement import monitoring, on_change
 from tablewright.systems.parental.parental import Parental
 
 
@@ -17,12 +16,12 @@ def figures(parental: Parental) -> APIRouter:
     @api.get("/enforcement/metrics")
     def metrics(actor: Operator) -> dict[str, Any]:
         """Rules, failures, queues and latency, by device; how far behind the change feed of each table is."""
-        return monitoring.as_json(monitoring.read(parental, jobs.consumers(parental)))
+        return monitoring.as_json(monitoring.read(parental, on_change.consumers(parental)))
 
     @api.get("/metrics", response_class=Response)
     def prometheus(actor: Network) -> Response:
         """The same in Prometheus' text format, for the roles network and operator."""
-        told = monitoring.as_prometheus(monitoring.read(parental, jobs.consumers(parental)))
+        told = monitoring.as_prometheus(monitoring.read(parental, on_change.consumers(parental)))
         return Response(told, media_type=monitoring.CONTENT_TYPE)
 
     return api

@@ -17,7 +17,7 @@ RULES_KEPT = timedelta(days=7)
 SESSIONS_KEPT = timedelta(days=7)
 FORMER_RULES_KEPT = timedelta(days=1)
 AUDIT_KEPT = timedelta(days=400)
-# By this name the tables' changes are followed (jobs.py).
+# By this name the tables' changes are followed (enforcement/on_change.py).
 FOLLOWER = "parental"
 PARENTAL = Design("parental", version=1, about="What children can't use and when, enforced on firewalls.")
 _TAGS = {"Application": "ParentalControls", "ManagedBy": "Terraform"}

@@ -2,7 +2,7 @@
 
 Must hold: what is missing on the device or different there is made again, unknown rules are removed, and what
 another process holds is left to it; what the index does not show yet is known all the same.
-Elsewhere: when it is done (jobs.py), making rules (apply.py).
+Elsewhere: when it is done (regular_checks.py), making rules (apply.py).
 """
 
 import logging

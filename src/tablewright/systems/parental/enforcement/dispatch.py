@@ -1,4 +1,4 @@
-"""Children that are due for a check: queued for their firewalls where queues are open, checked in place otherwise.
+"""Children due for a check, and tasks: queued for their firewalls where queues are open, done in place otherwise.
 
 Must hold: neither a child that cannot be dealt with nor a firewall that is slow keeps anybody else waiting.
 Elsewhere: the queues (queue.py), what is done for a child (reconciler.py), who asks for it (due.py).
@@ -7,6 +7,7 @@ Elsewhere: the queues (queue.py), what is done for a child (reconciler.py), who 
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Protocol, TypeVar
 
 from tablewright.systems.parental import design as d
@@ -14,7 +15,7 @@ from tablewright.systems.parental.enforcement.queue import Check, DeviceIds, Dev
 from tablewright.systems.parental.enforcement.reconciler import Outcome, Reconciler
 from tablewright.systems.parental.enforcement.sessions import Sessions
 from tablewright.systems.parental.family.notices import Notices
-from tablewright.systems.parental.family.tasks import FamilyTasks
+from tablewright.systems.parental.family.tasks import ON_DEVICES, FamilyTasks
 from tablewright.systems.parental.firewall.devices import Devices
 from tablewright.systems.parental.firewall.driver import FirewallMistake
 from tablewright.systems.parental.policy.registry import Registry
@@ -55,6 +56,21 @@ def check_children(parental: Parts, checks: Mapping[str, Check]) -> bool:
         check_all(parental, checks)
         return True
     return all([parental.queues.put(child, check) for child, check in checks.items()])
+
+
+def run_tasks(parental: Parts) -> int:
+    """Run one step of every background task that is due; returns how many finished here. Tasks that call firewalls run
+    in the queue of their child, if queues are open."""
+    worker = parental.tasks.worker
+    if not parental.queues.is_open:
+        return worker.run_due()
+    finished = 0
+    for task in worker.due():
+        if task.kind in ON_DEVICES:
+            parental.queues.put(f"task {task.task_id}", partial(worker.run, task.task_id), child=task.child)
+        else:
+            finished += worker.run(task.task_id)
+    return finished
 
 
 def on_device(parental: Parts, device_id: str, name: str, ask: Callable[[], T]) -> T | None:

@@ -93,7 +93,7 @@ class Figures:
 
 
 def read(parental: Parts, consumers: Iterable[Consumer]) -> Figures:
-    """As it is now; `consumers` are the followers of the tables, for how far behind they are (jobs.consumers)."""
+    """As it is now; `consumers` are the followers of the tables, for how far behind they are (on_change.consumers)."""
     repository = parental.repository
     measured = parental.devices.meters.measured()
     statuses: tuple[OpenStatus, ...] = ("failed", "pending")

@@ -1,13 +1,15 @@
 """What follows a change of a policy, a family, a child, a session, a rule or the registry (PC-40).
 
 A follower stores that a child is due for a check, so that its change is not lost, and goes on.
-Elsewhere: who reads the streams (jobs.consumers), who takes up what is due (due.py).
+Elsewhere: when the followers run (jobs.py), who takes up what is due (due.py).
 """
 
 import logging
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from tablewright.mapping import Consumer
 from tablewright.mapping.consumer.records import Change
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.enforcement.dispatch import Parts
@@ -27,6 +29,30 @@ from tablewright.systems.parental.model import (
 )
 
 log = logging.getLogger("tablewright.parental")
+
+
+def consumers(parental: Parts) -> tuple[Consumer, ...]:
+    """The followers of the tables: policies, families, children, sessions, rules and the registry (PC-40).
+
+    A follower that was stopped for a day or more has missed changes. It continues all the same: its work depends on
+    the current state only, and `sweep` and `verify` (regular_checks.py) cover everything.
+    """
+    db = parental.repository.db
+
+    def consumer(entities: list[Any], table: str, handle: Callable[[Parts, Change[Any]], object]) -> Consumer:
+        def follow(change: Change[Any]) -> None:
+            handle(parental, change)
+
+        return Consumer(db, entities, table, d.FOLLOWER, follow, skip_to_horizon=True)
+
+    return (
+        consumer([d.policies], "ParentalPolicies", on_policy),
+        consumer([d.families, d.overrides], "ParentalFamilies", on_family),
+        consumer([d.children], "ChildProfiles", on_child),
+        consumer([d.sessions], "SubscriberSessions", on_session),
+        consumer([d.rules], "FTDRuleMapping", on_rule),
+        parental.registry.follower(lambda change: on_app(parental, change)),
+    )
 
 
 def on_policy(parental: Parts, change: Change[Policy]) -> bool:

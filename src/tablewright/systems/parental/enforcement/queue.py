@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
+from tablewright.kit.tables import RACES
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.model import Cause, Wake
 from tablewright.systems.parental.repository import Repository
@@ -28,7 +29,6 @@ ROOM = 20_000
 # So many queues are worked on at once; that many devices have to hang before others wait for them.
 THREADS = 64
 CLOSE_SECONDS = 20.0
-WRITES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,8 @@ def enqueue(
 
     Also where it is due already: the process that is checking it then sees the new request and checks again.
     """
-    for tried in range(WRITES):
+
+    def attempt() -> None:
         wake, now = repository.db.one(d.wake_of_child(child=child)), repository.now()
         at = min(since or now, now)
         if wake is None:
@@ -223,7 +224,7 @@ def enqueue(
             write = d.wakes.change(wake, wake.model_copy(update={"at": min(wake.at, at)}))
         else:
             write = d.wakes.change(wake, wake.model_copy(update={"at": at, "cause": cause}))
-        if repository.try_write(write):
-            return
-        repository.pause(tried)
-    raise TimeoutError("others noted when to check a child every time; the change is followed again later")
+        repository.db.write(write)
+
+    words = "others noted when to check a child every time; the change is followed again later"
+    repository.retried(None, attempt, on=RACES, busy=TimeoutError(words))

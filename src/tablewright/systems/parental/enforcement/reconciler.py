@@ -3,7 +3,8 @@
 `reconcile(child)` may be called at any time, in any process. Must hold: after a step the child is checked again,
 because what is wanted may have changed; a rule whose process died comes up again when its claim expires.
 Elsewhere: what is to be done (plan.py), doing it (apply.py), others' rules for an address (address_reuse.py),
-devices compared with the table (device_audit.py), devices that fail (firewall/devices.py), who calls (jobs.py).
+devices compared with the table (device_audit.py), devices that fail (firewall/devices.py), who calls (dispatch.py,
+regular_checks.py).
 """
 
 from collections.abc import Iterable, Sequence

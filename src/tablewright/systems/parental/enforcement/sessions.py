@@ -5,7 +5,7 @@ before its beginning is kept, so that the beginning opens nothing. An address ha
 others had there (PC-D22), and is not clean until no rule of another names it; a session reported after
 a later one is over already. Must hold: an open session has `live_private_ip`, a closed one has not.
 Elsewhere: guards and what is left behind at an address (address_stays.py), what follows for the firewalls
-(reconciler.py, called for each change by jobs.py), sessions that are not heard of any more (plan.is_stale, jobs.py).
+(reconciler.py), sessions that are not heard of any more (plan.is_stale, regular_checks.py).
 """
 
 from collections.abc import Iterable

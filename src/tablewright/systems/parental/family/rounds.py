@@ -1,6 +1,6 @@
 """What keeps the tables tidy: every family in a round, policies that go for good, parked records.
 
-Elsewhere: rounds (kit/rounds.py), when they run and what is done for each child (jobs.py).
+Elsewhere: rounds (kit/rounds.py), what is done for each child (enforcement/regular_checks.py), when they run (jobs.py).
 """
 
 from collections.abc import Sequence

@@ -5,7 +5,7 @@ marked first, by its version, and from then on nothing new comes to it; then its
 history that says it was given up; the device itself goes last. Must hold: after a crash another process continues
 (`step`, called by jobs.py); nothing is asked of the device any more, so what it has it may keep, and the plan says how
 much that is. Elsewhere: sessions behind it that had no rules count for nothing any more (plan.is_behind), and go
-when their family is next walked by (jobs.sweep).
+when their family is next walked by (regular_checks.sweep).
 """
 
 import logging

@@ -14,9 +14,8 @@ from tablewright.edge.errors import CallerError, Conflict, NotFound
 from tablewright.english import plural
 from tablewright.pages.forms import Form, FormWrong, form_of, read
 from tablewright.pages.layout import Crumb
-from tablewright.systems.parental import jobs
 from tablewright.systems.parental.api.bodies.operators import DeviceChange, NewDevice
-from tablewright.systems.parental.enforcement import monitoring
+from tablewright.systems.parental.enforcement import monitoring, on_change
 from tablewright.systems.parental.enforcement.device_audit import Verified
 from tablewright.systems.parental.enforcement.meters import Measured, Times
 from tablewright.systems.parental.firewall import removal
@@ -73,7 +72,7 @@ def _lists(pages: OperatorPages, router: APIRouter) -> None:
 
     @router.get("/devices")
     def list_devices(request: Request) -> Response:
-        figures = monitoring.read(parental, jobs.consumers(parental))
+        figures = monitoring.read(parental, on_change.consumers(parental))
         return pages.page(request, "devices", title="Firewalls", figures=figures)
 
     @router.get("/devices/{id}")

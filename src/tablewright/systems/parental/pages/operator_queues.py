@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from fastapi import APIRouter, Request, Response
 
 from tablewright.english import full_date, plural
-from tablewright.systems.parental import field_rules, jobs
+from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.blocked import ingest
 from tablewright.systems.parental.blocked.ingest import Counted
+from tablewright.systems.parental.enforcement import dispatch
 from tablewright.systems.parental.pages.operator_page import OperatorPages
 from tablewright.systems.parental.pages.page import HOME
 
@@ -105,7 +106,7 @@ def _tasks(pages: OperatorPages, router: APIRouter) -> None:
 
     @router.post("/tasks/run")
     def run() -> Response:
-        finished = jobs.run_tasks(parental)
+        finished = dispatch.run_tasks(parental)
         said = f"Each job ran one step; {plural(finished, 'job')} finished."
         if parental.queues.is_open:
             said = "Each job runs one step now; jobs that need a firewall wait for their turn."

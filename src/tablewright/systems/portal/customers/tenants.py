@@ -1,23 +1,30 @@
-"""Tenants: found or created at checkout, moved through their states, soft-deleted.
+"""Tenants: found or created at checkout, moved through their states, soft-deleted; reminded to verify their address.
 
 Must hold: one tenant for one address (the guard); every change by staff has its audit entry in the same transaction;
-nothing here deletes a tenant's record. Elsewhere: export and erasure (privacy.py).
+nothing here deletes a tenant's record; a tenant gets one reminder. Elsewhere: export and erasure (privacy.py).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from tablewright.design import Query, Write, absent
 from tablewright.edge.errors import Conflict, Forbidden, Refused
 from tablewright.kit.tables import Actor
-from tablewright.mapping import Page
+from tablewright.mapping import Page, Stale
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import field_rules, rules, tallies
 from tablewright.systems.portal.errors import Changed, RaceLost
 from tablewright.systems.portal.model import AuditEntry, Order, Status, Tally, Tenant
 from tablewright.systems.portal.repository import CHECKOUT, Repository
+
+REMIND_AFTER = timedelta(hours=24)
+REMIND_UNTIL = timedelta(days=7)
+PROPOSE_PURGE_AFTER = timedelta(days=90)
+PROPOSED_IN_A_MAIL = 100
+PROPOSAL_KEPT = timedelta(days=32)  # longer than a month
+JOB_ACTOR = Actor("system:jobs", "system")
 
 
 class Tenants:
@@ -221,6 +228,41 @@ class Tenants:
         audit = self._repository.audit("tenants", before.id, action, actor, before, write.item, reason)
         self._repository.write("TENANT", write, audit)
         return write.item
+
+    # --- addresses that were never verified ---
+
+    def remind_unvalidated(self) -> int:
+        """Send one reminder to each tenant who has not verified the address; how many (CP-10, CP-D57)."""
+        repository = self._repository
+        now = repository.now()
+        sent = 0
+        query = d.tenants_by_status(status="UNVALIDATED", since=now - REMIND_UNTIL, until=now - REMIND_AFTER)
+        for tenant in repository.db.all(query):
+            if tenant.reminder_sent_at is not None:
+                continue
+            after = repository.stamped(tenant, JOB_ACTOR, reminder_sent_at=now)
+            mail = repository.outbox.mail(tenant.email, "reminder", owner=tenant.id)
+            try:
+                repository.db.write(d.tenants.change(tenant, after), mail)
+                sent += 1
+            except Stale:
+                continue  # verified, changed or reminded by another run at the same moment
+        return sent
+
+    def propose_purge(self, staff: Sequence[str]) -> list[str]:
+        """The ids of tenants who have not verified their address in 90 days (CP-X11).
+
+        Staff gets a list once a month and decides; this deletes nothing.
+        """
+        repository = self._repository
+        now = repository.now()
+        query = d.tenants_by_status(status="UNVALIDATED", until=now - PROPOSE_PURGE_AFTER)
+        found = [tenant.id for tenant in repository.db.all(query)]
+        if found:
+            values = {"count": str(len(found)), "ids": "\n".join(found[:PROPOSED_IN_A_MAIL])}
+            mails = [repository.outbox.mail(to, "purge proposal", values) for to in staff]
+            repository.db.write(*mails, once=f"purge-proposal:{now:%Y-%m}", kept=PROPOSAL_KEPT)
+        return found
 
     # --- orders ---
 

@@ -207,6 +207,11 @@ class Statistics:
         repository.db.write(d.statistics.put(made))
         return made
 
+    def warm(self, user_id: str) -> None:
+        """Compute today's figures, before they are asked for, of someone who had some in the last days."""
+        if self._repository.db.first(d.statistics_of(user_id=user_id)) is not None:
+            self.of(user_id)
+
     def repair(self, user_id: str) -> Drift | None:
         """Count everything, and correct the counters that differ: in the head, and its copies in the profile.
 

@@ -7,22 +7,28 @@ Elsewhere: counting a change once, and when a part may be corrected (kit/counter
 (sync/apply.py), the switch itself (sync/push.py), what of it is told (public_profiles.py).
 """
 
+import logging
 from dataclasses import replace
+from datetime import timedelta
 
 from tablewright.design.key_codecs import codec, shard_name
 from tablewright.edge.errors import Conflict
 from tablewright.kit.counters import Counters, Numbers, additions
-from tablewright.kit.tables import ATTEMPTS
+from tablewright.kit.rounds import Stretch, named
 from tablewright.mapping import Change as Told
 from tablewright.mapping import Consumer
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.design import SHARDS
+from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.geography.regions import Geography
-from tablewright.systems.travel.model import Head, RegionTally, RegionType, Visit
+from tablewright.systems.travel.model import REGION_TYPES, Head, RegionTally, RegionType, Visit
 from tablewright.systems.travel.repository import Repository
 
+log = logging.getLogger("tablewright.travel")
+
 COUNTS = Counters(d.region_tallies, "visitors")
+REGIONS_AT_ONCE, REGIONS_EVERY = 20, timedelta(hours=6)
 _SHARD = codec(f"shard.{SHARDS}")
 
 
@@ -37,6 +43,26 @@ class Regions:
         place = rules.present_place(self._geography, region_type, region_code)
         gets = [d.region_tallies.get(*place, shard_name(n, SHARDS)) for n in range(SHARDS)]
         return sum(tally.visitors for tally in self._repository.db.many(gets) if tally is not None)
+
+    def recount_next(self, follower: Consumer) -> int:
+        """Compare how many visitors the next regions have with their lists (SK-D7); returns how many regions. A round
+        in six hours."""
+        regions = {
+            f"{kind}#{region.region_code}": region
+            for kind in REGION_TYPES
+            for region in self._geography.of(kind)
+        }
+
+        def recounted(name: str) -> None:
+            region = regions[name]
+            mended = self.recount(region.region_type, region.region_code, follower)
+            if mended:
+                log.warning("visitors recounted", extra={"region": name, "parts": mended})
+
+        def among(last: str | None) -> Stretch[str]:
+            return named((name for name in sorted(regions) if last is None or name > last), REGIONS_AT_ONCE)
+
+        return d.rounds.run(self._repository.db, "regions", among, recounted, every=REGIONS_EVERY)
 
     def recount(self, region_type: RegionType, region_code: str, follower: Consumer) -> int:
         """Compare the count of a region with its list; returns how many parts were corrected."""
@@ -58,22 +84,26 @@ class Regions:
         A push that runs at the same time uses the new setting: its condition is on the same item.
         """
         moved = 0
-        for tried in range(ATTEMPTS):
-            head = self._repository.head(user_id)
-            switch = head is not None and head.shares_visits
-            wrong = self._wrongly_listed(user_id, switch)
-            if not wrong:
-                return moved
-            moved += sum(self._list(visit, switch) for visit in wrong)
-            if tried:
-                self._repository.pause(tried)
-        raise Conflict("STATE_CONFLICT", "The switch is being turned back and forth. Try again in a moment.")
 
-    def _wrongly_listed(self, user_id: str, switch: bool) -> list[Visit]:
+        def attempt() -> int:
+            nonlocal moved
+            switch, wrong = self._wrongly_listed(user_id)
+            moved += sum(self._list(visit, switch) for visit in wrong)
+            if wrong and self._wrongly_listed(user_id)[1]:
+                raise VersionConflict  # the switch was turned, or a visit changed, since they were read
+            return moved
+
+        words = "The switch is being turned back and forth. Try again in a moment."
+        return self._repository.retried(None, attempt, busy=Conflict("STATE_CONFLICT", words))
+
+    def _wrongly_listed(self, user_id: str) -> tuple[bool, list[Visit]]:
+        """The switch, and the visits that are listed otherwise than it says."""
+        head = self._repository.head(user_id)
+        switch = head is not None and head.shares_visits
         owner = self._repository.db.one(d.profile_by_id(user_id=user_id))
         # A child's are on no list, whatever the switch says.
         shares = switch and owner is not None and not owner.is_minor
-        return [visit for visit in self._repository.live_visits(user_id) if visit.is_listed != shares]
+        return switch, [visit for visit in self._repository.live_visits(user_id) if visit.is_listed != shares]
 
     def _list(self, visit: Visit, switch: bool) -> bool:
         """Put a visit on the list, or off it, while the switch is as it was."""

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from tablewright.edge.errors import BadRequest, TooManyRequests
-from tablewright.kit.tables import ATTEMPTS
+from tablewright.kit.tables import RACES
 from tablewright.mapping import Page, WriteRefused
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
@@ -319,21 +319,23 @@ class Sync:
 
     def _admit(self, user_id: str, device_id: str) -> Device:
         """The device, if it may push now; counted (SK-X11)."""
-        for _ in range(ATTEMPTS):
-            device = self._repository.known_device(user_id, device_id)
-            now = self._repository.now()
-            minute, second = divmod(int(now.timestamp()), 60)
-            if device.push_window >= minute and device.pushes >= rules.PUSHES_A_MINUTE:
-                words = f"A device can push at most {rules.PUSHES_A_MINUTE} times a minute."
-                raise TooManyRequests("PUSH_LIMIT", words, 60 - second)
-            update = d.devices.update(user_id, device_id).at(lambda it: it.last_seen_at).set(now)
-            if device.push_window >= minute:
-                update = update.at(lambda it: it.pushes).add(1)
-            else:
-                update = update.at(lambda it: it.push_window).set(minute).at(lambda it: it.pushes).set(1)
-            if self._repository.try_write(update.when(partial(_is_below_limit, device.push_window, minute))):
-                return device
-        raise TooManyRequests("PUSH_LIMIT", "This device is sending several pushes at once.", 1)
+        busy = TooManyRequests("PUSH_LIMIT", "This device is sending several pushes at once.", 1)
+        return self._repository.retried(None, lambda: self._admitted(user_id, device_id), on=RACES, busy=busy)
+
+    def _admitted(self, user_id: str, device_id: str) -> Device:
+        device = self._repository.known_device(user_id, device_id)
+        now = self._repository.now()
+        minute, second = divmod(int(now.timestamp()), 60)
+        if device.push_window >= minute and device.pushes >= rules.PUSHES_A_MINUTE:
+            words = f"A device can push at most {rules.PUSHES_A_MINUTE} times a minute."
+            raise TooManyRequests("PUSH_LIMIT", words, 60 - second)
+        update = d.devices.update(user_id, device_id).at(lambda it: it.last_seen_at).set(now)
+        if device.push_window >= minute:
+            update = update.at(lambda it: it.pushes).add(1)
+        else:
+            update = update.at(lambda it: it.push_window).set(minute).at(lambda it: it.pushes).set(1)
+        self._repository.db.write(update.when(partial(_is_below_limit, device.push_window, minute)))
+        return device
 
     def _refresh_profile(self, user_id: str) -> None:
         """Copy the head's numbers into the profile, once for each push (SK-D19)."""
