@@ -1,6 +1,7 @@
 """Entities: keys from arguments, whole items, changes, moves, and who may do what."""
 
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from tests.design.travel import (
 
 from tablewright.design import Design, FieldIsFixed, Get, KeyPartUnusable, MoveNotAllowed, StateNeedsAMove
 from tablewright.design.attributes import decode_values, encode_item
-from tablewright.expressions.nodes import Compare
+from tablewright.expressions.nodes import Compare, In
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ANA = User(user_id="u1", email="Ana@X.org", name="Ana")
@@ -272,6 +273,23 @@ def test_a_change_does_not_move_a_state() -> None:
 def test_an_update_does_not_move_a_state() -> None:
     with pytest.raises(StateNeedsAMove):
         trips.update("t1").at(lambda t: t.stage)
+
+
+def test_an_update_moves_a_state_from_those_that_have_the_move() -> None:
+    write = trips.update("t1").at(lambda t: t.price).set(Decimal(5)).move("booked", by="agent")
+    assert [(step.op, str(step.path), step.value) for step in write.steps][1:] == [
+        ("set", "stage", {"S": "booked"})
+    ]
+    assert write.when_ == (In(("stage",), ({"S": "draft"},)),)
+    every = trips.update("t1").move("draft", by="admin").when_
+    assert every == (In(("stage",), tuple({"S": each} for each in ("draft", "booked", "done"))),)
+
+
+def test_an_update_makes_no_move_that_no_state_has() -> None:
+    with pytest.raises(MoveNotAllowed, match="agent cannot move any state to draft; only admin may"):
+        trips.update("t1").move("draft", by="agent")
+    with pytest.raises(FieldIsFixed, match=r"write visit\.update\(\.\.\.\)\.move"):
+        visits.update("u1", "city", "TYO").move("booked", by="agent")
 
 
 def test_what_has_no_states_cannot_be_moved() -> None:

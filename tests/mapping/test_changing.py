@@ -212,6 +212,14 @@ def test_a_move_is_made_by_who_may_and_from_the_state_that_is(at: Shop) -> None:
     assert read(at.db, customers, "c1").status == "VERIFIED"
 
 
+def test_a_state_is_moved_without_reading_it_and_from_no_other_state(at: Shop) -> None:
+    at.db.write(customers.create(customer()))
+    at.db.write(customers.update("c1").move("VERIFIED", by="user"))
+    with pytest.raises(ConditionNotMet):
+        at.db.write(customers.update("c1").move("VERIFIED", by="user"))
+    assert read(at.db, customers, "c1").status == "VERIFIED"
+
+
 def test_a_delete_takes_item_and_guards_along(at: Shop) -> None:
     at.db.write(customers.create(customer(nick="A")))
     at.db.write(customers.delete(read(at.db, customers, "c1")))

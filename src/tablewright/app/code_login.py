@@ -2,18 +2,18 @@
 
 Must hold: only a code's keyed hash is stored; a try is counted before it is checked; a caller cannot find out whether
 an address has an account or a password: answers, counts and writes are the same, but the message has no recipient.
-Elsewhere: limits of codes and tries (kit/codes.py), accounts (accounts.py), the rate limit per network and the pages
-(sign_in.py).
+Elsewhere: limits of codes and tries (kit/codes.py), accounts (accounts.py), the text of the mail (mail/templates/), the
+rate limit per network and the pages (sign_in.py).
 """
 
 import hashlib
 import hmac
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from tablewright.app import passwords
 from tablewright.app.accounts import Accounts
-from tablewright.app.alarms.texts import TEMPLATES as ALARM_TEMPLATES
 from tablewright.app.design import Account, Challenge, Note, login_codes, notes
 from tablewright.edge.errors import TooManyRequests
 from tablewright.edge.mail_addresses import normalise_address
@@ -21,13 +21,13 @@ from tablewright.kit import codes
 from tablewright.kit.code_requesters import UNKNOWN_ORIGIN, CodeRequesters, RequestOrigin
 from tablewright.kit.codes import LIFETIME, CodeChecks, CodeLimits
 from tablewright.kit.delivery import OutboxDispatch
-from tablewright.kit.messages import MessageTemplates, Template
+from tablewright.kit.messages import MessageTemplates, read_templates
 from tablewright.kit.outbox import Mailbox
 from tablewright.kit.sealed_text import seal_of
 from tablewright.mapping import NotUnique
 from tablewright.world import World
 
-TEMPLATES = {"code": Template("Your sign-in code: {code}", codes.BODY), **ALARM_TEMPLATES}
+MAIL = Path(__file__).parent / "mail" / "templates"
 _WRONG = (
     "That code is wrong or has expired. Use the newest mail; if you have a password, it is needed as well. "
     "You can ask for a new code."
@@ -51,7 +51,7 @@ class CodeLogin:
         self._checks = CodeChecks(login_codes, accounts, _WRONG, too_many="CODE_TRIES", left=None)
         self._limits = CodeLimits(lambda text: self._hash("limit", text)[:32], self._checks.count)
         self.requesters = CodeRequesters(self._secret, world)
-        texts = MessageTemplates(TEMPLATES, seal_of(self._secret, "letters", world))
+        texts = MessageTemplates(read_templates(MAIL), seal_of(self._secret, "letters", world))
         self.outbox = Mailbox(notes, accounts, texts, keeps_sent=False)  # a sent note holds a code
 
     def start(

@@ -5,6 +5,7 @@
     tenants.change(before, after)                         if it is unchanged since it was read
     tenants.update("tenant_1").at(lambda t: t.logins).add(1)
     tenants.move(before, after, by="admin")               if the state machine allows it
+    tenants.update("tenant_1").move("closed", by="admin") the same without reading the item
 
 The key's parameters are those of the function or class given as `key`, so a type checker knows them.
 """

@@ -95,7 +95,8 @@ class StateNeedsAMove(DesignMistake):
 
     def __init__(self, entity: str, field: str) -> None:
         super().__init__(
-            f"{entity}: '{field}' is a state; write {entity}.move(before, after, by=actor) which checks the move"
+            f"{entity}: '{field}' is a state; write {entity}.move(before, after, by=actor) or "
+            f"{entity}.update(...).move(state, by=actor), which check the move"
         )
 
 

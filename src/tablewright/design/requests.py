@@ -16,7 +16,7 @@ from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.errors import FieldIsFixed, IndexKeyNeedsTheItem, NotAPath, StateNeedsAMove
 from tablewright.design.paths import FieldPath, condition, encoded, field_path
 from tablewright.design.tables import Index, Table
-from tablewright.expressions.nodes import Condition
+from tablewright.expressions.nodes import Condition, In
 from tablewright.values import Value
 
 E = TypeVar("E", bound=BaseModel)
@@ -129,6 +129,18 @@ class Write(Generic[E]):
         """Write only if this holds; otherwise nothing is written and ConditionNotMet is raised."""
         found = condition(self.shape.fields, holds, f"{self.name}.when")
         return self._with(self.steps, (*self.when_, found), self.known)
+
+    def move(self, end: str, *, by: str) -> "Write[E]":
+        """Set the state in an update, if the present state has this move for the actor; the item is not read.
+        MoveNotAllowed if no state has the move, ConditionNotMet when it is written if the present one does not."""
+        states, tag = self.shape.states, self.shape.tag
+        if states is None or self.kind != "update":
+            raise FieldIsFixed(f"{self.name}: write {tag}.update(...).move(...), for an entity with states")
+        starts, field = states.starts(tag, end, by), self.shape.fields[states.field]
+        path = FieldPath((field.stored,), field.field, field.kind, field.optional)
+        may = In(path.steps, tuple(encoded(path, start, self.name) for start in starts))
+        moved = Slot(self, path)._step("set", encoded(path, end, self.name), end)
+        return moved._with(moved.steps, (*moved.when_, may), moved.known)
 
     def _with(
         self, steps: tuple[Step, ...], when: tuple[Condition, ...], known: Mapping[str, object]

@@ -87,6 +87,16 @@ class States:
         if actor not in allowed and actor not in self.overrides:
             raise MoveNotAllowed(entity, start, end, actor, (*allowed, *self.overrides))
 
+    def starts(self, entity: str, end: str, actor: str) -> tuple[str, ...]:
+        """The states from which this actor may move to `end`; MoveNotAllowed if there are none."""
+        if actor in self.overrides:
+            return self.states
+        found = tuple(start for start, ends in self.moves.items() if actor in ends.get(end, ()))
+        if not found:
+            who = (each for ends in self.moves.values() for each in ends.get(end, ()))
+            raise MoveNotAllowed(entity, "any state", end, actor, (*dict.fromkeys(who), *self.overrides))
+        return found
+
 
 class Refresh(Enum):
     """What happens to a copy when its source changes."""

@@ -40,8 +40,6 @@ LIFETIME, WINDOW, DAY = timedelta(minutes=15), timedelta(hours=1), timedelta(day
 TRIES, CODES_A_WINDOW, CODES_A_DAY, ADDRESS_A_DAY = 5, 5, 20, 60
 SHORT_A_DAY, WRONG_A_DAY = 10, 50
 _SHORT, _LONG = 6, 12
-# The text of the mail; `warning` is below.
-BODY = "Your code is {code}. It works once, for 15 minutes.\nIf you did not ask for it, ignore this mail.{warning}"
 # (name, window, expiry, more) -> the count of the name in this window, after adding `more`.
 Add: TypeAlias = Callable[[str, str, datetime, int], int]
 Refusal: TypeAlias = Callable[[str, str, int], Exception]

@@ -7,8 +7,8 @@
 
 Must hold: a code or link that signs its reader in is a secret, never a value; only `text` unseals it; the write that
 records a message as sent or failed also removes its secrets (`after_attempt`).
-Elsewhere: how messages leave (outbox.py), the seal (sealed_text.py), the templates (mail.py and pages/mail/
-beside each system).
+Elsewhere: how messages leave (outbox.py), the seal (sealed_text.py), the templates (pages/mail/ beside
+each system, app/mail/templates/).
 """
 
 import json

@@ -29,6 +29,7 @@ from tablewright.design import (
     Pattern,
     Query,
     Retention,
+    States,
     Write,
 )
 from tablewright.design.patterns import Sort
@@ -39,6 +40,10 @@ from tablewright.kit.sealed_text import SealBroken
 from tablewright.kit.tables import Store
 
 KEPT = timedelta(days=30)
+# A message without a recipient is SENT from the start.
+MESSAGE_STATES = States(
+    "state", start="PENDING", moves={"PENDING": {"SENT": ("delivery",), "FAILED": ("delivery",)}}
+)
 
 
 class Message(BaseModel):
@@ -141,6 +146,7 @@ def outbox(
         pk=pk,
         sk=sk,
         on=places,
+        states=MESSAGE_STATES,
         expires=Expires("expires_at"),
         data={
             "recipient": Data.PERSONAL,
@@ -252,4 +258,7 @@ class Mailbox(Generic[M]):
             self.tables.db.write(self.outbox.discard(message))
             return
         after = message.model_copy(update=after_attempt(message, changed))
-        self.tables.db.write(self.outbox.messages.change(message, after))
+        messages = self.outbox.messages
+        is_move = after.state != message.state
+        write = messages.move(message, after, by="delivery") if is_move else messages.change(message, after)
+        self.tables.db.write(write)

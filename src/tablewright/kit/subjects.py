@@ -35,6 +35,8 @@ S = TypeVar("S")
 E = TypeVar("E", bound=BaseModel)
 Reads: TypeAlias = Pattern[..., E] | GetPattern[..., E]
 Shown: TypeAlias = BaseModel | Mapping[str, Any]
+# The actor of a state that changes with what a part's `redact` returns.
+ERASURE = "erasure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,5 +232,8 @@ def _removed(part: Part[Any, E], item: E) -> Write[E]:
 
 def _replaced(part: Part[Any, E], before: E, after: E) -> Write[E]:
     entity = _entity_of(part, before)
-    is_guarded = entity.shape.version or entity.shape.unique or entity.shape.states
+    states = entity.shape.states
+    if states is not None and getattr(before, states.field) != getattr(after, states.field):
+        return entity.move(before, after, by=ERASURE)
+    is_guarded = entity.shape.version or entity.shape.unique or states
     return entity.change(before, after) if is_guarded else entity.put(after)

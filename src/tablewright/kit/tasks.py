@@ -36,6 +36,7 @@ from tablewright.design import (
     Load,
     Pattern,
     Retention,
+    States,
     Write,
     between,
 )
@@ -44,6 +45,11 @@ from tablewright.mapping import Db, Missing, Stale
 log = logging.getLogger("tablewright.tasks")
 
 TaskState: TypeAlias = Literal["OPEN", "PARKED", "DONE"]
+TASK_STATES = States(
+    "state",
+    start="OPEN",
+    moves={"OPEN": {"DONE": ("worker",), "PARKED": ("worker",)}, "PARKED": {"OPEN": ("operator",)}},
+)
 BATCH_SIZE = 100
 HISTORY_KEPT = timedelta(days=30)
 
@@ -136,6 +142,7 @@ def add_tasks(
         sk="TASK",
         on={index: Keys("TASKS#{state}", "{due_at:ms}#{task_id}")},
         version="version",
+        states=TASK_STATES,
         expires=Expires("expires_at"),
         data=data,
         retention=Retention(None, "until it is finished; then its kind and its times for 30 days"),
@@ -198,15 +205,22 @@ class Worker(Generic[T]):
         try:
             outcome = self.handlers[leased.kind](leased)
             if isinstance(outcome, Finished):
-                self.db.write(*outcome.writes, self.tasks.entity.change(leased, self._done(leased)))
+                self.db.write(
+                    *outcome.writes, self.tasks.entity.move(leased, self._done(leased), by="worker")
+                )
                 return True
             after = _changed(leased, due_at=outcome.until, failures=0, note=outcome.note)
         except Exception as error:
             # One task that fails does not stop the others.
             after = self._failed(leased, type(error).__name__)
         with suppress(Stale, Missing):  # the lease ran out and another worker has it, or it was cancelled
-            self.db.write(self.tasks.entity.change(leased, after))
+            self.db.write(self._write(leased, after, "worker"))
         return False
+
+    def _write(self, before: T, after: T, by: str) -> Write[T]:
+        entity = self.tasks.entity
+        is_move = before.state != after.state
+        return entity.move(before, after, by=by) if is_move else entity.change(before, after)
 
     def _lease(self, task: T) -> T | None:
         """The task, leased; None if another worker was faster or has it."""
@@ -214,9 +228,9 @@ class Worker(Generic[T]):
         if task.leased_until is not None and task.leased_until > now:
             return None
         until = now + self.lease
-        write = self.tasks.entity.change(
-            task, _changed(task, state="OPEN", due_at=until, leased_until=until, runs=task.runs + 1)
-        )
+        after = _changed(task, state="OPEN", due_at=until, leased_until=until, runs=task.runs + 1)
+        # Only OPEN tasks are due: one that is parked is run by hand.
+        write = self._write(task, after, "operator")
         try:
             self.db.write(write)
         except (Stale, Missing):

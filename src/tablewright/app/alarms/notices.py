@@ -2,7 +2,7 @@
 
 Must hold: what is sent is written with the change it tells of, so a change is told of once, also after a crash and with
 several processes; one process at a time makes calls of the webhook (runtime.py); nothing of the mail is logged.
-Elsewhere: the changes (states.py), how mail leaves (app/mail/), the webhook's call (webhook.py).
+Elsewhere: the changes (states.py), the texts of mail and how it leaves (app/mail/), the webhook's call (webhook.py).
 """
 
 import json

@@ -5,6 +5,7 @@
 
 A way is a value; its `opened(title)` gives the function that sends one round. The errors for one message and for all of
 them are in kit/delivery.py.
+The texts of the app's own mail are in templates/: sign-in codes, alarms.
 Elsewhere: waiting messages of each system (its `dispatch`), the Mail page (designs/mail.py).
 """
 

@@ -228,13 +228,7 @@ def test_a_user_who_is_being_erased_is_refused(at: Place) -> None:
     saver = saver_of(at)
     graph = talking(saver)
     say(graph, "hello")
-    at.db.write(
-        d.users.update("u_9")
-        .at(lambda u: u.standing)
-        .set("erasing")
-        .at(lambda u: u.consent_generation)
-        .add(1)
-    )
+    at.db.write(d.users.update("u_9").move("erasing", by="parent").at(lambda u: u.consent_generation).add(1))
     before = len(rows_of(at))
     with refuses("ERASED"):
         say(graph, "one more")
@@ -306,13 +300,7 @@ def test_a_large_value_that_does_not_change_is_stored_once(at: Place) -> None:
 def test_a_refused_large_value_leaves_no_object(at: Place) -> None:
     saver = saver_of(at)
     say(talking(saver), "hello")
-    at.db.write(
-        d.users.update("u_9")
-        .at(lambda u: u.standing)
-        .set("erasing")
-        .at(lambda u: u.consent_generation)
-        .add(1)
-    )
+    at.db.write(d.users.update("u_9").move("erasing", by="parent").at(lambda u: u.consent_generation).add(1))
     with refuses("ERASED"):
         say(talking(saver), os.urandom(400_000).hex())
     assert objects_of(at) == []

@@ -108,13 +108,7 @@ def test_files_are_sealed_and_of_one_user(at: Place) -> None:
 
 def test_a_user_who_is_being_erased_is_refused_with_the_reason(at: Place) -> None:
     storage = storage_of(at)
-    at.db.write(
-        d.users.update("u_9")
-        .at(lambda u: u.standing)
-        .set("erasing")
-        .at(lambda u: u.consent_generation)
-        .add(1)
-    )
+    at.db.write(d.users.update("u_9").move("erasing", by="parent").at(lambda u: u.consent_generation).add(1))
     with pytest.raises(StorageError) as refused:
         asyncio.run(storage.write("a", b"late"))
     assert isinstance(refused.value.__cause__, Erased)

@@ -129,7 +129,7 @@ def test_nothing_is_appended_for_a_child_that_is_being_erased_or_has_another_con
     with refuses("NO_CONSENT"):
         at.chat.messages.append(chat, [at.draft("hello")], consent=0)
     at.chat.messages.append(chat, [at.draft("hello")], consent=1)
-    at.db.write(d.users.update("u_9").at(lambda u: u.standing).set("erasing"))
+    at.db.write(d.users.update("u_9").move("erasing", by="parent"))
     with refuses("ERASED"):
         at.chat.messages.append(at.again(chat), [at.draft("hello")], consent=1)
     with refuses("ERASED"):

@@ -299,6 +299,17 @@ def test_the_last_reply_is_made_again_in_its_place(
     assert [each.text for each in model.asked[-1][1]] == ["Hello"]
 
 
+def test_a_request_that_was_answered_makes_the_reply_whose_replacement_failed(
+    zoo: Chat, lena: User, talk: Conversation, model: Recorder
+) -> None:
+    model.replies = ["First.", AWAY, AWAY, "Third."]
+    said(zoo, lena, talk, "Hello", "c1")
+    assert isinstance(list(zoo.turns.regenerate(lena, talk, "r1"))[-1], Failed)
+    assert isinstance(said(zoo, lena, talk, "Hello", "c1")[-1], Failed)
+    assert shown(said(zoo, lena, talk, "Hello", "c1")) == "Third."
+    assert [each.text for each in stored(zoo, talk)] == ["Hello", "Third."]
+
+
 def test_there_is_nothing_to_make_again_in_an_empty_chat(zoo: Chat, lena: User, talk: Conversation) -> None:
     with refuses("NOTHING_TO_REGENERATE"):
         zoo.turns.regenerate(lena, talk)

@@ -64,3 +64,8 @@ CAMPUS.accept("IDX-LOWCARD", "0.002 writes a second: a semester has few courses"
 CAMPUS.accept(
     "IDX-LOWCARD", "sparse: only a version that waits for a review has the field", "file_version.reviewKey"
 )
+CAMPUS.accept(
+    "CC-NOVERSION",
+    "a change is refused unless the values that it replaces are as they were read",
+    "message",
+)

@@ -81,3 +81,14 @@ CHAT.accept(
     "agent_session.sessionId",
     "agent_write.threadId",
 )
+CHAT.accept(
+    "CC-NOVERSION",
+    "a change is refused unless the values that it replaces are as they were read",
+    "mail",
+)
+CHAT.accept(
+    "CC-NOVERSION",
+    "an update of the state is refused unless the present state has the move; a reply has one writer",
+    "message",
+    "spread_message",
+)

@@ -26,6 +26,8 @@ from tablewright.systems.chat.model import (
 
 __all__ = [
     "CONVERSATION_STATES",
+    "MESSAGE_STATES",
+    "TURN_STATES",
     "aliases",
     "animal_index",
     "contexts",
@@ -68,6 +70,28 @@ CONVERSATION_STATES = States(
         "archived": {"active": ("user", "parent"), "summarized": ("system",), "copying": ("migration",)},
         "summarized": {"active": ("user", "parent"), "copying": ("migration",)},
         "copying": {"active": ("migration",), "archived": ("migration",)},
+    },
+)
+# A reply is written as pending, its text by one update later; other messages are complete from the start. A reply that
+# has failed may be tried again, and fail again; the user may ask for another one in its place.
+MESSAGE_STATES = States(
+    "state",
+    start="pending",
+    moves={
+        "pending": {"complete": ("system",), "failed": ("system",)},
+        "failed": {"complete": ("system",), "failed": ("system",), "pending": ("user",)},
+        "complete": {"pending": ("user",)},
+    },
+)
+TURN_STATES = States(
+    "state",
+    start="waiting",
+    moves={
+        "waiting": {"answered": ("system",), "failed": ("system",)},
+        # The client asks for the same turn again.
+        "failed": {"waiting": ("user",)},
+        # Asked for again while another reply is made in the place of its own.
+        "answered": {"failed": ("system",)},
     },
 )
 conversation_table = CHAT.table(
@@ -155,6 +179,7 @@ messages = conversation_table.entity(
     tag="message",
     pk="USER#{user_id}",
     sk="MSG#{conversation_id}#{timestamp:us}#{message_id}",
+    states=MESSAGE_STATES,
     expires=Expires("expires_at"),
     data={"text": Data.CHILD, "tool_calls": Data.CHILD, "thumb": Data.CHILD, "flags": Data.CHILD},
     retention=Retention(_MONTH, "to continue the chat"),
@@ -204,6 +229,7 @@ turns = conversation_table.entity(
     pk="USER#{user_id}",
     sk="TURN#{conversation_id}#{client_message_id}",
     version="version",
+    states=TURN_STATES,
     expires=Expires("expires_at"),
     retention=Retention(_MONTH, "to recognise a repeated request as long as its messages are kept"),
     load={

@@ -6,8 +6,9 @@ consents, verifications, codes, and how long a child has chatted.
 
 from datetime import date, datetime, timedelta
 
-from tablewright.design import Data, Expires, Keys, Load, Retention, begins
+from tablewright.design import Data, Expires, Keys, Load, Retention, States, begins
 from tablewright.kit.codes import codes_in
+from tablewright.kit.subjects import ERASURE
 from tablewright.systems.chat.design.base import CHAT, MESSAGES, QUARTER, YEAR
 from tablewright.systems.chat.family_model import (
     AccessEntry,
@@ -24,6 +25,7 @@ from tablewright.systems.chat.family_model import (
 )
 
 __all__ = [
+    "USER_STATES",
     "access_log",
     "access_log_table",
     "access_of_user",
@@ -74,6 +76,15 @@ def minute_use_key(user_id: str, minute: str) -> None: ...
 def access_key(user_id: str, timestamp: datetime, entry_id: str) -> None: ...
 
 
+USER_STATES = States(
+    "standing",
+    start="active",
+    moves={
+        # `erased` at once: a restored table brought someone back who is on the list of the erased.
+        "active": {"erasing": ("self", "parent", "administrator"), "erased": (ERASURE,)},
+        "erasing": {"erased": (ERASURE,)},
+    },
+)
 users = user_table.entity(
     User,
     user_key,
@@ -82,6 +93,7 @@ users = user_table.entity(
     sk="USER",
     on={users_by_birthday: Keys("{birth_date}", "{user_id}")},
     version="version",
+    states=USER_STATES,
     immutable=("created_at",),
     data={
         "name": Data.CHILD,

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from tablewright.design import Data, Expires, Load, Retention, begins, between
 from tablewright.systems.chat.design.base import CHAT, MESSAGES
-from tablewright.systems.chat.design.conversations import conversation_table, message_key
+from tablewright.systems.chat.design.conversations import MESSAGE_STATES, conversation_table, message_key
 from tablewright.systems.chat.model import Message
 
 __all__ = [
@@ -30,6 +30,7 @@ spread_messages = conversation_table.entity(
     tag="spread_message",
     pk="USER#{user_id}#{message_id:shard.10}",
     sk="MSG#{conversation_id}#{timestamp:us}#{message_id}",
+    states=MESSAGE_STATES,
     expires=Expires("expires_at"),
     data={"text": Data.CHILD, "tool_calls": Data.CHILD, "thumb": Data.CHILD, "flags": Data.CHILD},
     retention=Retention(timedelta(days=30), "to continue the chat"),

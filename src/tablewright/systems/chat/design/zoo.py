@@ -7,7 +7,7 @@ erased.
 
 from datetime import date, datetime, timedelta
 
-from tablewright.design import Data, Expires, Keys, Load, Retention, begins, between, equals
+from tablewright.design import Data, Expires, Keys, Load, Retention, States, begins, between, equals
 from tablewright.systems.chat.design.base import CHAT, CONVERSATIONS, MESSAGES, QUARTER, YEAR
 from tablewright.systems.chat.design.conversations import conversation_table, messages
 from tablewright.systems.chat.zoo_model import (
@@ -26,6 +26,7 @@ from tablewright.systems.chat.zoo_model import (
 )
 
 __all__ = [
+    "FLAG_STATES",
     "animal_config_table",
     "animal_configs",
     "animal_days",
@@ -138,6 +139,7 @@ guardrails = guardrails_table.entity(
 
 # --- review ---
 
+FLAG_STATES = States("state", start="open", moves={"open": {"resolved": ("zookeeper",)}})
 review_flags = review_table.entity(
     ReviewFlag,
     flag_key,
@@ -149,6 +151,7 @@ review_flags = review_table.entity(
         flag_owner_index: Keys("{user_id}", "{created:us}#{flag_id}"),
     },
     version="version",
+    states=FLAG_STATES,
     expires=Expires("expires_at"),
     data={
         "user_id": Data.CHILD,

@@ -103,7 +103,7 @@ class Erasure:
         )
         self._repository.write(
             "USER",
-            d.users.change(before, before.model_copy(update=update)),
+            d.users.move(before, before.model_copy(update=update), by=_actor(user_id, by)),
             *leaving,
             d.tasks.add(task),
             self._repository.audit(subject_of(before), REQUESTED, actor_of(by), reason=reason),
@@ -199,6 +199,13 @@ class Erasure:
             "certificate": digest(user_id),
         }
         return (self._repository.outbox.mail(by.email, "child erased", values, by.user_id),)
+
+
+def _actor(user_id: str, by: User) -> str:
+    """Who asks for the erasure, as in the moves of USER_STATES. Staff may be parents too."""
+    if by.user_id == user_id:
+        return "self"
+    return "administrator" if by.role == "administrator" else "parent"
 
 
 def _reason(user: User, by: User) -> str:

@@ -129,16 +129,15 @@ def message_update(message: Message) -> Write[Message]:
 
 
 def settled(stored: Message) -> Write[Message]:
-    """The text of a reply in its place, unless it has one already. The text is sealed."""
+    """The text of a reply in its place, unless it has one already: nothing moves a complete one. The text is sealed."""
     write = (
         message_update(stored)
         .at(lambda m: m.text).set(stored.text)
-        .at(lambda m: m.state).set(stored.state)
         .at(lambda m: m.metadata).set(stored.metadata)
         .at(lambda m: m.flags).set(stored.flags)
         .at(lambda m: m.tool_calls).set(stored.tool_calls)
         .at(lambda m: m.modified).set(stored.modified)
-        .when(lambda m: m.state != "complete")
+        .move(stored.state, by="system")
     )  # fmt: skip
     return write if stored.text_object is None else write.at(lambda m: m.text_object).set(stored.text_object)
 

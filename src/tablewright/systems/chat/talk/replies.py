@@ -224,12 +224,11 @@ class Replies:
         if turn.state != "waiting" or turn.reply_timestamp is None or turn.reply_message_id is None:
             return
         key = turn.user_id, turn.conversation_id, moment(turn.reply_timestamp), turn.reply_message_id
-        place = messages_in(turn.conversation_id).update(*key).at(lambda m: m.state).set("failed")
+        place = messages_in(turn.conversation_id).update(*key).move("failed", by="system")
         with suppress(Stale, Missing, ConditionNotMet):
-            self._repository.db.write(
-                self._turn_write(turn, "failed"), place.when(lambda m: m.state != "complete")
-            )
+            self._repository.db.write(self._turn_write(turn, "failed"), place)
 
     def _turn_write(self, turn: Turn, state: Any) -> Write[Turn]:
         update = {"state": state, "leased_until": None, "modified": self._repository.now()}
-        return d.turns.change(turn, turn.model_copy(update=update))
+        after, is_move = turn.model_copy(update=update), turn.state != state
+        return d.turns.move(turn, after, by="system") if is_move else d.turns.change(turn, after)

@@ -228,7 +228,7 @@ class Review:
             entry = self._repository.audit(
                 f"child:{before.user_id}", "flag resolved", actor, {"flagId": flag_id}, {"kind": before.kind}
             )
-            self._repository.write("FLAG", d.review_flags.change(before, after), entry)
+            self._repository.write("FLAG", d.review_flags.move(before, after, by="zookeeper"), entry)
             return after.model_copy(update={"version": before.version + 1})
 
         return self._repository.retried(version, attempt)

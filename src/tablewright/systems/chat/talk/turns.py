@@ -315,7 +315,9 @@ class Turns:
             "state": "waiting", "leased_until": now + self._lease, "attempts": turn.attempts + 1, "modified": now,
         }  # fmt: skip
         after = turn.model_copy(update=update)
-        if not self._repository.try_write(d.turns.change(turn, after)):
+        is_move = turn.state != after.state
+        write = d.turns.move(turn, after, by="user") if is_move else d.turns.change(turn, after)
+        if not self._repository.try_write(write):
             return None
         return after.model_copy(update={"version": turn.version + 1})
 
@@ -344,10 +346,9 @@ class Turns:
         sealed = self._messages.texts.sealed(reply.model_copy(update={"text": ""}))
         opened = (
             message_update(reply)
-            .at(lambda m: m.state).set("pending")
             .at(lambda m: m.text).set(sealed.text)
             .at(lambda m: m.thumb).set(None)
-            .when(lambda m: m.state != "pending")
+            .move("pending", by="user")
         )  # fmt: skip
         is_last = (
             d.conversations.check(header.user_id, header.conversation_id)

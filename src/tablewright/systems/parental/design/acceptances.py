@@ -92,3 +92,8 @@ PARENTAL.accept(
     "a private address of the network; the item expires when late reports of its use end",
     "stay.privateIP",
 )
+PARENTAL.accept(
+    "CC-NOVERSION",
+    "a change is refused unless the values that it replaces are as they were read",
+    "message",
+)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from tablewright.design import Data, Expires, Keys, Load, Retention, between
+from tablewright.design import Data, Expires, Keys, Load, Retention, States, between
 from tablewright.kit.rounds import add_rounds
 from tablewright.systems.parental.design.base import (
     FORMER_RULES_KEPT,
@@ -63,6 +63,21 @@ rule_address_index = rules_table.gsi("PrivateIPIndex", pk="livePrivateIP", sk="c
 def rule_key(child: str, rule_id: str) -> None: ...
 
 
+_SYSTEM = ("system",)
+RULE_STATES = States(
+    "status",
+    start="pending",
+    moves={
+        "pending": {"active": _SYSTEM, "failed": _SYSTEM, "removing": _SYSTEM},
+        # Missing on the device, or wanted otherwise.
+        "active": {"pending": _SYSTEM, "removing": _SYSTEM},
+        # Wanted again before it is gone. Once it has left the device, the item is deleted.
+        "removing": {"pending": _SYSTEM},
+        "failed": {"pending": (*_SYSTEM, "operator"), "removing": _SYSTEM},
+        # No code writes `removed`; a rule that has it is claimed like a new one.
+        "removed": {"pending": _SYSTEM},
+    },
+)
 rules = rules_table.entity(
     RuleMapping,
     rule_key,
@@ -74,6 +89,7 @@ rules = rules_table.entity(
         rule_address_index: Keys("{live_private_ip}", "{created_at}"),
     },
     version="version",
+    states=RULE_STATES,
     expires=Expires("expires_at", RULES_KEPT),
     data={"private_ip": Data.PERSONAL, "live_private_ip": Data.PERSONAL},
     retention=Retention(RULES_KEPT, "a safety net for the removal of rules when a session ends"),

@@ -112,7 +112,7 @@ class Attempts:
                 error=None,
                 last_verified=NEVER,
             )
-            return d.rules.change(step.mapping, after)
+            return rule_write(step.mapping, after)
         session, rule = step.wanted.session, step.rule
         wished = {
             "policy_ids": list(step.wanted.why.policy_ids),
@@ -128,7 +128,7 @@ class Attempts:
             is_again = before.status == "pending" and before.digest == rule.digest
             # Counting starts again with another wish; but what was asked for once may be on the device.
             attempt = before.attempt if is_again else min(before.attempt, 1)
-            return d.rules.change(before, before.moved(**wished, attempt=attempt + 1))
+            return rule_write(before, before.moved(**wished, attempt=attempt + 1))
         device = self._repository.db.one(d.devices.get(session.device_id))
         new = RuleMapping(
             child=session.child,
@@ -188,7 +188,7 @@ class Attempts:
                 confirmed_at=attempt.ended,
                 last_verified=attempt.ended,
             )
-            change = d.rules.change(claimed, after)
+            change = rule_write(claimed, after)
         is_silent = attempt.rule is None and claimed.attempt == 0
         writes: list[Write[Any]] = [change] if is_silent else [change, action]
         if attempt.rule is None and not is_silent:
@@ -209,7 +209,7 @@ class Attempts:
             error=str(mistake),
             failing_since=claimed.failing_since or now,
         )
-        writes: list[Write[Any]] = [d.rules.change(claimed, after)]
+        writes: list[Write[Any]] = [rule_write(claimed, after)]
         status: ActionStatus = "failed" if was_asked else "pending"
         # If no device was asked, one entry is enough to say that something waits.
         if was_asked or claimed.failing_since is None:
@@ -228,6 +228,12 @@ class Attempts:
 
     def _action_id(self, attempt: Attempt) -> str:
         return self._repository.new_timed_id(attempt.ended)
+
+
+def rule_write(before: RuleMapping, after: RuleMapping, by: str = "system") -> Write[RuleMapping]:
+    """A change of a rule, of its status too if the machine has the move."""
+    is_move = before.status != after.status
+    return d.rules.move(before, after, by=by) if is_move else d.rules.change(before, after)
 
 
 def _may_be_made(step: Ensure | Remove) -> list[Write[Any]]:

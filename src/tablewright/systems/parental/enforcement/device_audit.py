@@ -106,7 +106,7 @@ class Verifying:
         action = action_of(found, self._repository.new_timed_id(now), "success")
         return (
             "adopted"
-            if self._repository.try_write(d.rules.change(mapping, after), d.actions.create(action))
+            if self._repository.try_write(d.rules.move(mapping, after, by="system"), d.actions.create(action))
             else ""
         )
 
@@ -125,7 +125,7 @@ class Verifying:
         action = action_of(found, self._repository.new_timed_id(now), "failed")
         return (
             "missing"
-            if self._repository.try_write(d.rules.change(mapping, after), d.actions.create(action))
+            if self._repository.try_write(d.rules.move(mapping, after, by="system"), d.actions.create(action))
             else ""
         )
 

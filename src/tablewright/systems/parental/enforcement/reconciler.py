@@ -128,7 +128,7 @@ class Reconciler:
             raise NotFound("RULE")
         if mapping.status == "failed":
             again = mapping.moved(status="pending", next_try_at=self._now())
-            self._repository.try_write(d.rules.change(mapping, again))
+            self._repository.try_write(d.rules.move(mapping, again, by="operator"))
         self._devices.try_now(mapping.ftd_device_id)
         return self.reconcile(child, frozenset((mapping.ftd_device_id,)))
 

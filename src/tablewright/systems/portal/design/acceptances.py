@@ -55,3 +55,8 @@ PORTAL.accept(
     "product.activeKey",
     "tenant.activeKey",
 )
+PORTAL.accept(
+    "CC-NOVERSION",
+    "a change is refused unless the values that it replaces are as they were read",
+    "message",
+)

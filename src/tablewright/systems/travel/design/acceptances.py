@@ -54,3 +54,9 @@ TRAVEL.accept(
     "region.GSI1PK",
     "region_alias.GSI1PK",
 )
+TRAVEL.accept(
+    "CC-NOVERSION",
+    "a change is refused unless the values that it replaces are as they were read",
+    "message",
+    "operation",
+)

@@ -1,11 +1,12 @@
 """What devices did, the feed of what is new, and where it ends (SK-17 to SK-19, SK-D6)."""
 
-from tablewright.design import Data, Expires, Keys, Load, Retention, begins, between
+from tablewright.design import Data, Expires, Keys, Load, Retention, States, begins, between
 from tablewright.systems.travel.design.accounts import profile_key
 from tablewright.systems.travel.design.base import OPERATIONS_KEPT, TRAVEL, gsi1, gsi2, table
 from tablewright.systems.travel.model import Change, Head, Operation, OperationStatus, Receipt
 
 __all__ = [
+    "OPERATION_STATES",
     "changes",
     "changes_between",
     "head_of",
@@ -23,6 +24,10 @@ def receipt_key(user_id: str, operation_id: str) -> None: ...
 def change_key(user_id: str, server_version: int) -> None: ...
 
 
+# An operation is written with its outcome; what is in conflict is resolved later, by the traveller's choice.
+OPERATION_STATES = States(
+    "status", start="processed", moves={"conflict": {"processed": ("traveller",)}, "failed": {}}
+)
 operations = table.entity(
     Operation,
     operation_key,
@@ -36,6 +41,7 @@ operations = table.entity(
         ),
         gsi2: Keys("USER#{user_id}#DEVICE#{device_id}", "OP#{timestamp_ms:13}"),
     },
+    states=OPERATION_STATES,
     expires=Expires("server_timestamp", OPERATIONS_KEPT),
     data={"entity_data": Data.PERSONAL, "conflict_details": Data.PERSONAL},
     retention=Retention(OPERATIONS_KEPT, "to see what each device did, and to settle conflicts"),

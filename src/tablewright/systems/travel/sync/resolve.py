@@ -60,7 +60,7 @@ def task_of(repository: Repository, operation: Operation, edit: Edit, choice: Ch
         if choice.strategy not in ("server_wins", "merged"):
             targets.append(_chosen(repository, operation.user_id, place_of(entity), mine, choice, base))
     update = {"status": "processed", "resolution_strategy": choice.strategy, "is_processed": True}
-    settled = d.operations.change(operation, operation.model_copy(update=update))
+    settled = d.operations.move(operation, operation.model_copy(update=update), by="traveller")
     return Task(edit.operation_id, edit, tuple(targets), settles=settled)
 
 
