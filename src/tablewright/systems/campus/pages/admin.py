@@ -16,8 +16,8 @@ USERS, QUARANTINE = f"{HOME}/admin/users", f"{HOME}/admin/quarantine"
 NO_REASON = "Nothing was changed. Say why: it is kept in the history."
 
 
-def admin_router(pages: CampusPages) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def add_admin(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
 
     @router.get("/admin/users")
     def users(request: Request, admin: Admin, form: Asked) -> Response:
@@ -168,5 +168,3 @@ def admin_router(pages: CampusPages) -> APIRouter:
             tasks=campus.waiting_tasks(20),
             tables=table_health(campus.repository.db),
         )
-
-    return router

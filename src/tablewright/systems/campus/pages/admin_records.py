@@ -27,12 +27,10 @@ _LONGEST, MOST_FOUND = 200, 50
 Month = Annotated[str, Query(pattern=r"^(2\d{3}-(0[1-9]|1[0-2]))?$")]
 
 
-def admin_records_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_admin_records(router: APIRouter, pages: CampusPages) -> None:
     _add_courses(router, pages)
     _add_roster(router, pages)
     _add_audit(router, pages)
-    return router
 
 
 def _add_courses(router: APIRouter, pages: CampusPages) -> None:

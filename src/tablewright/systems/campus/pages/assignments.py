@@ -57,13 +57,11 @@ def assignment_crumbs(found: MemberAssignment) -> tuple[Crumb, ...]:
     return (*course_crumbs(found.member.course), Crumb(found.assignment.title, path))
 
 
-def assignments_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_assignments(router: APIRouter, pages: CampusPages) -> None:
     _add_page(router, pages)
     _add_editor(router, pages)
     _add_states(router, pages)
     _add_overrides(router, pages)
-    return router
 
 
 def _add_page(router: APIRouter, pages: CampusPages) -> None:

@@ -50,14 +50,12 @@ def course_tabs(member: CourseMember, here: str) -> list[tuple[str, str, bool]]:
     return [(title, href, title == here) for title, href in shown]
 
 
-def courses_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_courses(router: APIRouter, pages: CampusPages) -> None:
     _add_list(router, pages)
     _add_course(router, pages)
     _add_settings(router, pages)
     _add_people(router, pages)
     _add_roster(router, pages)
-    return router
 
 
 def _add_list(router: APIRouter, pages: CampusPages) -> None:

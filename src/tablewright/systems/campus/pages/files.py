@@ -52,13 +52,11 @@ class VersionRow:
     is_current: bool
 
 
-def files_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_files(router: APIRouter, pages: CampusPages) -> None:
     _add_lists(router, pages)
     _add_folders(router, pages)
     _add_file(router, pages)
     _add_versions(router, pages)
-    return router
 
 
 # --- lists ---

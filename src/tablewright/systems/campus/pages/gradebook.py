@@ -26,13 +26,11 @@ STATE_WORDS = {"submitted": "not graded", "missing": "missing", "excused": "excu
 _BLANKS = 2
 
 
-def gradebook_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_gradebook(router: APIRouter, pages: CampusPages) -> None:
     _add_sheet(router, pages)
     _add_import(router, pages)
     _add_scheme(router, pages)
     _add_own(router, pages)
-    return router
 
 
 # --- staff ---

@@ -24,8 +24,8 @@ def grade_path(submission_id: str) -> str:
     return f"{HOME}/submissions/{submission_id}/grade"
 
 
-def grades_router(pages: CampusPages) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def add_grades(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
 
     @router.get("/submissions/{submission_id}/grade")
     def grade(request: Request, found: OpenSubmission) -> Response:
@@ -42,8 +42,6 @@ def grades_router(pages: CampusPages) -> APIRouter:
         except CallerError as mistake:
             return _page(pages, request, found, form.refused(problem_for(mistake)), mistake.status)
         return pages.console.go(regrade_path(made), "Your request is sent.")
-
-    return router
 
 
 def _page(

@@ -32,12 +32,10 @@ from tablewright.systems.campus.pages.page import HOME, CampusPages
 STATE_TONES = {"not marked": "warn", "in marking": "busy", "in review": "busy", "released": "good"}
 
 
-def marks_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_marks(router: APIRouter, pages: CampusPages) -> None:
     _add_queue(router, pages)
     _add_marking(router, pages)
     _add_comments(router, pages)
-    return router
 
 
 def mark_path(submission_id: str) -> str:

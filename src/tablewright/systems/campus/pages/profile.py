@@ -25,8 +25,8 @@ _ZONES = sorted(
 )
 
 
-def profile_router(pages: CampusPages) -> APIRouter:
-    router, users = pages.router(), pages.campus.users
+def add_profile(router: APIRouter, pages: CampusPages) -> None:
+    users = pages.campus.users
 
     def page(request: Request, user: User, form: Form | None = None, status: int = 200) -> Response:
         return pages.page(
@@ -77,5 +77,3 @@ def profile_router(pages: CampusPages) -> APIRouter:
         response = pages.page(request, "notifications", title="Notifications", user=user, listing=listing)
         pages.campus.notifier.mark_read(user)
         return response
-
-    return router

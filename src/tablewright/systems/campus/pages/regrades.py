@@ -23,8 +23,8 @@ def regrade_path(regrade: Regrade) -> str:
     return f"{HOME}/regrades/{regrade.submission_id}/{regrade.regrade_id}"
 
 
-def regrades_router(pages: CampusPages) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def add_regrades(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
 
     @router.get("/courses/{course_id}/regrades")
     def queue(request: Request, member: StaffMember, form: Asked) -> Response:
@@ -61,8 +61,6 @@ def regrades_router(pages: CampusPages) -> APIRouter:
         except CallerError as mistake:
             return pages.console.go(regrade_path(regrade), mistake.message, "bad")
         return pages.console.go(regrade_path(regrade), "The request is closed.", "note")
-
-    return router
 
 
 def _page(

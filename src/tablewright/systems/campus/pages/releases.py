@@ -36,14 +36,12 @@ MOST_SENT = 16_000_000
 FORM_BODIES = {"/assignments/*/grading/worksheet": 24_000_000, "/courses/*/gradebook/import": 4_000_000}
 
 
-def releases_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_releases(router: APIRouter, pages: CampusPages) -> None:
     _add_page(router, pages)
     _add_release(router, pages)
     _add_allocation(router, pages)
     _add_hand_grades(router, pages)
     _add_worksheets(router, pages)
-    return router
 
 
 def grading_path(assignment_id: str) -> str:

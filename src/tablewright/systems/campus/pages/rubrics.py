@@ -26,8 +26,8 @@ def rubrics_path(course_id: str) -> str:
     return f"{course_path(course_id)}/rubrics"
 
 
-def rubrics_router(pages: CampusPages) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def add_rubrics(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
 
     @router.get("/courses/{course_id}/rubrics")
     def rubrics(request: Request, member: StaffMember) -> Response:
@@ -74,8 +74,6 @@ def rubrics_router(pages: CampusPages) -> APIRouter:
         return pages.console.go(
             rubrics_path(member.course.course_id), "Rubric saved. Totals follow in a moment."
         )
-
-    return router
 
 
 def _form_page(

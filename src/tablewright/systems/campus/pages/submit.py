@@ -26,13 +26,11 @@ from tablewright.systems.campus.pages.courses import late_words
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 
 
-def submit_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_submit(router: APIRouter, pages: CampusPages) -> None:
     _add_submit(router, pages)
     _add_submit_for(router, pages)
     _add_parts(router, pages)
     _add_receipt(router, pages)
-    return router
 
 
 def submit_path(assignment_id: str) -> str:

@@ -16,12 +16,10 @@ def teams_path(course_id: str, group_set_id: str = "") -> str:
     return f"{course_path(course_id)}/teams/{group_set_id}".rstrip("/")
 
 
-def teams_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_teams(router: APIRouter, pages: CampusPages) -> None:
     _add_sets(router, pages)
     _add_set(router, pages)
     _add_members(router, pages)
-    return router
 
 
 def _number(text: str) -> int | None:

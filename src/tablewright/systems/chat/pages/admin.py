@@ -31,13 +31,11 @@ SAFETY_WORDS: Mapping[SafetyCount, str] = {
 }
 
 
-def admin_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_admin(router: APIRouter, pages: ChatPages) -> None:
     _add_figures(router, pages)
     _add_quality(router, pages)
     _add_migration(router, pages)
     _add_compliance(router, pages)
-    return router
 
 
 # --- figures ---

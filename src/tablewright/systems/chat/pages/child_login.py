@@ -15,8 +15,7 @@ from tablewright.systems.chat.pages.child import child_page, child_path
 from tablewright.systems.chat.pages.page import HOME, ChatPages
 
 
-def child_login_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_child_login(router: APIRouter, pages: ChatPages) -> None:
     logins = pages.chat.child_logins
     pace = limit_rate(RateLimiter(), "child logins", per_minute=20, burst=10, key=rate_limit_key)
 
@@ -52,5 +51,3 @@ def child_login_router(pages: ChatPages) -> APIRouter:
         )
         response.headers["Cache-Control"] = "no-store"
         return response
-
-    return router

@@ -22,8 +22,7 @@ from tablewright.systems.chat.pages.page import ChatPages, refused_form, typed_f
 _NEWEST = 3
 
 
-def children_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_children(router: APIRouter, pages: ChatPages) -> None:
     _add_list(router, pages)
     add_chats(router, pages)
     add_limits(router, pages)
@@ -31,7 +30,6 @@ def children_router(pages: ChatPages) -> APIRouter:
     add_access(router, pages)
     add_data(router, pages)
     add_erasure(router, pages)
-    return router
 
 
 def _add_list(router: APIRouter, pages: ChatPages) -> None:

@@ -26,11 +26,9 @@ _OFFERED: tuple[Method, ...] = ("email_plus", "text_plus", "questions", "id_and_
 _SCOPES: tuple[Scope, ...] = ("collect_and_use", "disclosure", "profiling")
 
 
-def consent_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_consent(router: APIRouter, pages: ChatPages) -> None:
     _add_decision(router, pages)
     _add_withdrawal(router, pages)
-    return router
 
 
 def _shown(

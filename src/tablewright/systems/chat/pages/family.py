@@ -18,13 +18,11 @@ def family_path(family: Family) -> str:
     return f"{FAMILIES}/{family.family_id}"
 
 
-def family_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_family(router: APIRouter, pages: ChatPages) -> None:
     _add_family(router, pages)
     _add_people(router, pages)
     _add_new(router, pages)
     _add_invitation(router, pages)
-    return router
 
 
 def _shown(

@@ -37,12 +37,10 @@ class Rule(Value):
     reply: str = ""
 
 
-def review_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_review(router: APIRouter, pages: ChatPages) -> None:
     _add_queue(router, pages)
     _add_guardrails(router, pages)
     _add_guardrail(router, pages)
-    return router
 
 
 # --- the queue ---

@@ -56,12 +56,10 @@ def animal_path(animal_id: str) -> str:
     return f"{LIST}/{animal_id}"
 
 
-def zoo_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_zoo(router: APIRouter, pages: ChatPages) -> None:
     _add_list(router, pages)
     _add_animal(router, pages)
     _add_facts(router, pages)
-    return router
 
 
 def _add_list(router: APIRouter, pages: ChatPages) -> None:

@@ -35,14 +35,12 @@ def zones() -> Mapping[str, tuple[tuple[str, str], ...]]:
     return found
 
 
-def joining_router(pages: ParentalPages) -> APIRouter:
-    router = pages.private_router()
+def add_new_child(router: APIRouter, pages: ParentalPages) -> None:
     for part in (_adding, _renumbering):
-        part(pages, router)
-    return router
+        part(router, pages)
 
 
-def _adding(pages: ParentalPages, router: APIRouter) -> None:
+def _adding(router: APIRouter, pages: ParentalPages) -> None:
     children = pages.parental.children
 
     def family_of(request: Request, id: str) -> Family:
@@ -104,7 +102,7 @@ def _sent(pages: ParentalPages, reference: str) -> Form:
     return Form({"phoneNumber": number, "sent": number} if number else {})
 
 
-def _renumbering(pages: ParentalPages, router: APIRouter) -> None:
+def _renumbering(router: APIRouter, pages: ParentalPages) -> None:
     children = pages.parental.children
 
     def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:

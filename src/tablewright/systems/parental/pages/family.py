@@ -70,10 +70,7 @@ class Home:
         return f"{HOME}/families/{self.family.family_id}"
 
 
-def family_router(pages: ParentalPages) -> APIRouter:
-    """The area's outermost router: only there may a path be empty."""
-    router = pages.private_router()
-
+def add_family(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("")
     def home(request: Request) -> Response:
         actor = pages.actor(request)
@@ -85,8 +82,7 @@ def family_router(pages: ParentalPages) -> APIRouter:
         return home_page(pages, request)
 
     for part in (_beginning, _settings, _guardians, _invitations):
-        part(pages, router)
-    return router
+        part(router, pages)
 
 
 def card_of(pages: ParentalPages, child: Child) -> Card:
@@ -143,7 +139,7 @@ def home_page(
     )
 
 
-def _beginning(pages: ParentalPages, router: APIRouter) -> None:
+def _beginning(router: APIRouter, pages: ParentalPages) -> None:
     @router.post("/families")
     def create(request: Request, form: Posted) -> Response:
         actor = pages.actor(request)
@@ -182,7 +178,7 @@ def _name(pages: ParentalPages, request: Request) -> str:
 # --- settings ---
 
 
-def _settings(pages: ParentalPages, router: APIRouter) -> None:
+def _settings(router: APIRouter, pages: ParentalPages) -> None:
     families = pages.parental.families
 
     def show(request: Request, family: Family, form: Form, status: int = 200) -> Response:
@@ -241,7 +237,7 @@ def _beside_domains(form: Form, mistake: CallerError) -> Form:
 # --- guardians ---
 
 
-def _guardians(pages: ParentalPages, router: APIRouter) -> None:
+def _guardians(router: APIRouter, pages: ParentalPages) -> None:
     guardians = pages.parental.guardians
 
     @router.post("/families/{id}/invitations")
@@ -313,7 +309,7 @@ def _guardians(pages: ParentalPages, router: APIRouter) -> None:
 # --- invitations to the caller ---
 
 
-def _invitations(pages: ParentalPages, router: APIRouter) -> None:
+def _invitations(router: APIRouter, pages: ParentalPages) -> None:
     guardians = pages.parental.guardians
 
     def offered(request: Request, id: str) -> Invitation | None:

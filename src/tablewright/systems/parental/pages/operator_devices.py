@@ -59,16 +59,16 @@ class TypedFaults(Value):
         )
 
 
-def add_devices(pages: OperatorPages, router: APIRouter) -> None:
+def add_devices(router: APIRouter, pages: OperatorPages) -> None:
     # First: otherwise "new" would be read as a device.
     for part in (_forms, _lists, _actions, _guards, _simulated):
-        part(pages, router)
+        part(router, pages)
 
 
 # --- list and page ---
 
 
-def _lists(pages: OperatorPages, router: APIRouter) -> None:
+def _lists(router: APIRouter, pages: OperatorPages) -> None:
     parental = pages.parental
 
     @router.get("/devices")
@@ -156,7 +156,7 @@ def _tried(simulated: SimulatedFirewall | None, form: Form) -> tuple[Form, tuple
 # --- changes ---
 
 
-def _forms(pages: OperatorPages, router: APIRouter) -> None:
+def _forms(router: APIRouter, pages: OperatorPages) -> None:
     devices = pages.parental.devices
 
     def show(request: Request, form: Form, device: Device | None = None, status: int = 200) -> Response:
@@ -209,7 +209,7 @@ def _forms(pages: OperatorPages, router: APIRouter) -> None:
         return pages.console.go(device_path(id), "Saved. The new settings are used from now on.")
 
 
-def _actions(pages: OperatorPages, router: APIRouter) -> None:
+def _actions(router: APIRouter, pages: OperatorPages) -> None:
     parental = pages.parental
 
     @router.post("/devices/{id}/health")
@@ -301,7 +301,7 @@ def verified_words(done: Verified) -> str:
 # --- Linux gateways only ---
 
 
-def _guards(pages: OperatorPages, router: APIRouter) -> None:
+def _guards(router: APIRouter, pages: OperatorPages) -> None:
     devices = pages.parental.devices
 
     @router.post("/devices/{id}/guard")
@@ -339,7 +339,7 @@ def _beside_networks(form: Form, mistake: CallerError) -> Form:
 # --- simulated firewalls only ---
 
 
-def _simulated(pages: OperatorPages, router: APIRouter) -> None:
+def _simulated(router: APIRouter, pages: OperatorPages) -> None:
     def device(id: str) -> SimulatedFirewall:
         found = pages.parental.devices.simulated(id)
         if found is None:

@@ -28,15 +28,15 @@ AT_A_TIME = 50
 ON, OFF = "on", "off"
 
 
-def add_registry(pages: OperatorPages, router: APIRouter) -> None:
+def add_registry(router: APIRouter, pages: OperatorPages) -> None:
     for part in (_lists, _forms, _actions):
-        part(pages, router)
+        part(router, pages)
 
 
 # --- list and page ---
 
 
-def _lists(pages: OperatorPages, router: APIRouter) -> None:
+def _lists(router: APIRouter, pages: OperatorPages) -> None:
     registry = pages.parental.registry
 
     @router.get("/registry")
@@ -135,7 +135,7 @@ def affected_words(found: Affected) -> str:
 # --- forms ---
 
 
-def _forms(pages: OperatorPages, router: APIRouter) -> None:
+def _forms(router: APIRouter, pages: OperatorPages) -> None:
     registry = pages.parental.registry
 
     def show(request: Request, form: Form, app: App | None = None, status: int = 200) -> Response:
@@ -271,7 +271,7 @@ def beside(form: Form, mistake: CallerError) -> Form:
 # --- retire, restore, load ---
 
 
-def _actions(pages: OperatorPages, router: APIRouter) -> None:
+def _actions(router: APIRouter, pages: OperatorPages) -> None:
     registry = pages.parental.registry
 
     @router.get("/registry/retire")

@@ -55,11 +55,9 @@ class Row:
     unmet: tuple[str, ...]
 
 
-def overview_router(pages: ParentalPages) -> APIRouter:
-    router = pages.private_router()
+def add_overview(router: APIRouter, pages: ParentalPages) -> None:
     for part in (_pages, _exceptions, _pauses):
-        part(pages, router)
-    return router
+        part(router, pages)
 
 
 def rows_of(pages: ParentalPages, look: Look, statuses: Sequence[AppStatus]) -> list[Row]:
@@ -201,7 +199,7 @@ def _sessions(pages: ParentalPages, sessions: Sequence[Session]) -> list[tuple[S
     return [(one, names[one.device_id].name if one.device_id in names else one.device_id) for one in sessions]
 
 
-def _pages(pages: ParentalPages, router: APIRouter) -> None:
+def _pages(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("/children/{key}")
     def child(request: Request, key: str) -> Response:
         return page_of_child(pages, request, pages.look(request, key))
@@ -219,7 +217,7 @@ def _pages(pages: ParentalPages, router: APIRouter) -> None:
 # --- exceptions ---
 
 
-def _exceptions(pages: ParentalPages, router: APIRouter) -> None:
+def _exceptions(router: APIRouter, pages: ParentalPages) -> None:
     @router.post("/children/{key}/exceptions")
     def add(request: Request, key: str, form: Posted) -> Response:
         look = pages.open(request, key)
@@ -259,7 +257,7 @@ def _until(until: datetime, look: Look, pages: ParentalPages) -> str:
 # --- pause of all rules ---
 
 
-def _pauses(pages: ParentalPages, router: APIRouter) -> None:
+def _pauses(router: APIRouter, pages: ParentalPages) -> None:
     @router.post("/children/{key}/pause")
     def pause(request: Request, key: str, form: Posted) -> Response:
         look = pages.open(request, key)

@@ -44,14 +44,12 @@ _TAB = "/policies"
 _ONLY_THE_FORM = ("find", "show", "add-time", "add-own", "drop")
 
 
-def policies_router(pages: ParentalPages) -> APIRouter:
-    router = pages.private_router()
+def add_policies(router: APIRouter, pages: ParentalPages) -> None:
     for part in (_list, _editor, _moves):
-        part(pages, router)
-    return router
+        part(router, pages)
 
 
-def _list(pages: ParentalPages, router: APIRouter) -> None:
+def _list(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("/children/{key}/policies")
     def policies(request: Request, key: str) -> Response:
         look = pages.look(request, key)
@@ -119,7 +117,7 @@ def _shown(pages: ParentalPages, look: Look, form: Form) -> dict[str, Any]:
     }
 
 
-def _editor(pages: ParentalPages, router: APIRouter) -> None:
+def _editor(router: APIRouter, pages: ParentalPages) -> None:
     service = pages.parental.policies
 
     @router.get("/children/{key}/policies/new")
@@ -186,7 +184,7 @@ def _editor(pages: ParentalPages, router: APIRouter) -> None:
 # --- pause, resume, delete ---
 
 
-def _moves(pages: ParentalPages, router: APIRouter) -> None:
+def _moves(router: APIRouter, pages: ParentalPages) -> None:
     service = pages.parental.policies
 
     @router.post("/children/{key}/policies/{id}/pause")
