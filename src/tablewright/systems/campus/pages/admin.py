@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, NotFound, problem_for
+from tablewright.edge.errors import CallerError, NotFound
 from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.systems.campus.access import Admin
 from tablewright.systems.campus.pages.page import HOME, CampusPages
@@ -66,7 +66,7 @@ def add_admin(router: APIRouter, pages: CampusPages) -> None:
         try:
             campus.users.set_university_id(user_id, form.get("universityId"), admin)
         except CallerError as mistake:
-            return detail(request, user_id, admin, form.refused(problem_for(mistake)), mistake.status)
+            return detail(request, user_id, admin, form.refused(mistake), mistake.status)
         return pages.console.go(f"{USERS}/{user_id}", "The university ID is changed.")
 
     @router.post("/admin/users/{user_id}/suspend")
@@ -79,7 +79,7 @@ def add_admin(router: APIRouter, pages: CampusPages) -> None:
         try:
             campus.users.suspend(user_id, admin, reason[:500])
         except CallerError as mistake:
-            return detail(request, user_id, admin, form.refused(problem_for(mistake)), mistake.status)
+            return detail(request, user_id, admin, form.refused(mistake), mistake.status)
         return pages.console.go(f"{USERS}/{user_id}", "The account is suspended from now on.")
 
     @router.post("/admin/users/{user_id}/reinstate")
@@ -96,7 +96,7 @@ def add_admin(router: APIRouter, pages: CampusPages) -> None:
         try:
             campus.transfer.start(user_id, to.user_id, admin)
         except CallerError as mistake:
-            return detail(request, user_id, admin, form.refused(problem_for(mistake)), mistake.status)
+            return detail(request, user_id, admin, form.refused(mistake), mistake.status)
         return pages.console.go(f"{USERS}/{user_id}", f"The files are being moved to {to.name}.")
 
     @router.get("/admin/users/{user_id}/erase")

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.zones import ZONES
@@ -95,7 +95,7 @@ def _add_list(router: APIRouter, pages: CampusPages) -> None:
             return new_page(request, user, wrong.form, 422)
         except CallerError as mistake:
             taken = {"EXISTS": form.wrong("courseId", "A course with this ID already exists.")}
-            found = taken.get(mistake.code) or form.refused(problem_for(mistake))
+            found = taken.get(mistake.code) or form.refused(mistake)
             return new_page(request, user, found, mistake.status)
         return pages.console.go(course_path(made.course_id), "Course created. Add people next.")
 
@@ -154,7 +154,7 @@ def _add_settings(router: APIRouter, pages: CampusPages) -> None:
         except _Unreadable as wrong:
             return page(request, member, wrong.form, 422)
         except CallerError as mistake:
-            return page(request, member, form.refused(problem_for(mistake)), mistake.status)
+            return page(request, member, form.refused(mistake), mistake.status)
         return pages.console.go(f"{course_path(member.course.course_id)}/settings", "Saved.")
 
 
@@ -228,7 +228,7 @@ def _add_people(router: APIRouter, pages: CampusPages) -> None:
         try:
             added = service.enrol(member, form.get("email").strip(), role, section, name)
         except CallerError as mistake:
-            return page(request, member, form.refused(problem_for(mistake)), mistake.status)
+            return page(request, member, form.refused(mistake), mistake.status)
         where = f"{course_path(member.course.course_id)}/people"
         return pages.console.go(where, f"{added.name} is in the course as {ROLES[added.role].lower()}.")
 
@@ -265,7 +265,7 @@ def _add_roster(router: APIRouter, pages: CampusPages) -> None:
             act = pages.campus.roster.load if is_load else pages.campus.roster.preview
             report = act(member.user, content, member)
         except CallerError as mistake:
-            return page(request, member, form.refused(problem_for(mistake)), mistake.status)
+            return page(request, member, form.refused(mistake), mistake.status)
         return page(request, member, form, report=report, is_loaded=is_load)
 
 

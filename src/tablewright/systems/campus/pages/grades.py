@@ -6,7 +6,7 @@ Elsewhere: all grades of a course (gradebook.py), threads (regrades.py).
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, Posted
 from tablewright.systems.campus.access import OpenSubmission
 from tablewright.systems.campus.courses.course_members import MemberAssignment, MemberSubmission
@@ -40,7 +40,7 @@ def add_grades(router: APIRouter, pages: CampusPages) -> None:
                 found.assignment, found.submission, form.get("text"), found.member.actor
             )
         except CallerError as mistake:
-            return _page(pages, request, found, form.refused(problem_for(mistake)), mistake.status)
+            return _page(pages, request, found, form.refused(mistake), mistake.status)
         return pages.console.go(regrade_path(made), "Your request is sent.")
 
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
 from tablewright.edge import RateLimiter, limit_rate
-from tablewright.edge.errors import CallerError, Forbidden, NotFound, problem_for
+from tablewright.edge.errors import CallerError, Forbidden, NotFound
 from tablewright.edge.rate_limit import rate_limit_key
 from tablewright.pages.forms import Form, FormWrong, Posted, read
 from tablewright.systems.campus import rules
@@ -286,7 +286,7 @@ def _add_send(router: APIRouter, pages: CampusPages, buckets: RateLimiter) -> No
             campus.links.check_password(link, form.get("password"), rate_limit_key(request, caller))
             sender = campus.file_requests.enter(link, form.get("name"))
         except CallerError as mistake:
-            shown = Form({"name": form.get("name"), "password": ""}).refused(problem_for(mistake))
+            shown = Form({"name": form.get("name"), "password": ""}).refused(mistake)
             return page(request, token, link, shown, mistake.status)
         response = pages.console.go(f"{HOME}/send/{token}")
         _keep(pages, response, SENDER, sender.ticket, f"{HOME}/send/{token}", SENDER_REMEMBERED)

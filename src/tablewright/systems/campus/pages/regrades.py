@@ -4,7 +4,7 @@ from typing import get_args
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.systems.campus.access import OpenSubmission, StaffMember
 from tablewright.systems.campus.api.regrades import shown, thread_of
@@ -50,7 +50,7 @@ def add_regrades(router: APIRouter, pages: CampusPages) -> None:
                 found.assignment, found.submission, regrade, form.get("text"), found.member.actor
             )
         except CallerError as mistake:
-            return _page(pages, request, found, regrade, form.refused(problem_for(mistake)), mistake.status)
+            return _page(pages, request, found, regrade, form.refused(mistake), mistake.status)
         return pages.console.go(regrade_path(regrade), "Sent.")
 
     @router.post("/regrades/{submission_id}/{regrade_id}/close")

@@ -9,7 +9,7 @@ from typing import IO
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, Posted
 from tablewright.systems.campus.access import (
     InstructorAssignment,
@@ -125,7 +125,7 @@ def _add_release(router: APIRouter, pages: CampusPages) -> None:
             wrong = form.wrong("releaseAt", "Enter a date and a time.")
             return _page(pages, request, found, wrong, status=422)
         except CallerError as mistake:
-            return _page(pages, request, found, form.refused(problem_for(mistake)), status=mistake.status)
+            return _page(pages, request, found, form.refused(mistake), status=mistake.status)
         is_now = is_released(saved, pages.campus.repository.now())
         words = "Grades are released." if is_now else "Grades will be released at this moment."
         return pages.console.go(grading_path(saved.assignment_id), words)

@@ -6,7 +6,7 @@ Elsewhere: what a code is (family/child_logins.py).
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import RateLimiter, limit_rate
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.edge.rate_limit import rate_limit_key
 from tablewright.kit.system import LOGIN_LASTS
 from tablewright.pages.forms import Form, Posted
@@ -31,7 +31,7 @@ def add_child_login(router: APIRouter, pages: ChatPages) -> None:
         try:
             token = logins.redeem(form.get("code"))
         except CallerError as mistake:
-            return shown(request, form.refused(problem_for(mistake)), mistake.status)
+            return shown(request, form.refused(mistake), mistake.status)
         response = pages.console.go(HOME, "Hello! The animals are waiting for you.")
         pages.console.cookie.keep(response, token, LOGIN_LASTS)
         return response

@@ -17,7 +17,7 @@ from tablewright.pages.forms import Form
 from tablewright.pages.layout import Crumb
 from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.model import Family
-from tablewright.systems.parental.pages.page import HOME, Look, ParentalPages, Posted, refused, status_of
+from tablewright.systems.parental.pages.page import HOME, Look, ParentalPages, Posted, refused
 
 _NEW = f"{HOME}/children/new"
 _ON_ITS_WAY = "A code is on its way to {}. It works for 15 minutes."
@@ -74,7 +74,7 @@ def _adding(router: APIRouter, pages: ParentalPages) -> None:
                 family_id=family.family_id,
             )  # fmt: skip
         except CallerError as mistake:
-            return show(request, family, _refused(form, mistake), status_of(mistake))
+            return show(request, family, _refused(form, mistake), mistake.status)
         said = f"{child.child_name} was added. Now add the first rule."
         return pages.console.go(f"{pages.child_path(child)}/policies/new", said)
 
@@ -127,6 +127,6 @@ def _renumbering(router: APIRouter, pages: ParentalPages) -> None:
                 return pages.console.go(to, _ON_ITS_WAY.format(wanted))
             moved = children.change_number(look.child, form.get("sent"), form.get("code"), look.actor)
         except CallerError as mistake:
-            return show(request, look, _refused(form, mistake), status_of(mistake))
+            return show(request, look, _refused(form, mistake), mistake.status)
         said = f"{moved.child_name}'s number is now {moved.phone}. Rules and records move over within a minute or two."
         return pages.console.go(pages.child_path(moved), said)

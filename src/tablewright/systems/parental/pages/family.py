@@ -27,7 +27,6 @@ from tablewright.systems.parental.pages.page import (
     keep_reason,
     overtaken,
     refused,
-    status_of,
     version_of,
     zone_of_family,
 )
@@ -148,7 +147,7 @@ def _beginning(router: APIRouter, pages: ParentalPages) -> None:
                 form.get("name"), actor, person=form.get("guardianName") or _name(pages, request)
             )
         except CallerError as mistake:
-            return home_page(pages, request, refused(form, mistake), status=status_of(mistake))
+            return home_page(pages, request, refused(form, mistake), status=mistake.status)
         return pages.console.go(
             f"{HOME}/children/new?family={made.family_id}", f"{made.name} was created. Now add a child."
         )
@@ -163,7 +162,7 @@ def _beginning(router: APIRouter, pages: ParentalPages) -> None:
             )
         except CallerError as mistake:
             again = refused(form, mistake, {"": "phoneNumber"} if mistake.field is None else None)
-            return home_page(pages, request, again, status=status_of(mistake))
+            return home_page(pages, request, again, status=mistake.status)
         home = pages.child_path(child)
         answer = pages.console.go(home)
         keep_reason(answer, home, form.get(REASON))
@@ -209,7 +208,7 @@ def _settings(router: APIRouter, pages: ParentalPages) -> None:
             )
         except CallerError as mistake:
             again = _beside_domains(form, mistake)
-            return show(request, family, again, status_of(mistake))
+            return show(request, family, again, mistake.status)
         return pages.console.go(HOME, "Settings saved.")
 
 
@@ -246,7 +245,7 @@ def _guardians(router: APIRouter, pages: ParentalPages) -> None:
             made = guardians.invite(id, form.get("email"), pages.actor(request))
         except CallerError as mistake:
             again = refused(form, mistake)
-            return home_page(pages, request, invite=(id, again), status=status_of(mistake))
+            return home_page(pages, request, invite=(id, again), status=mistake.status)
         return pages.console.go(
             f"{HOME}#guardians", f"{made.email} was invited. The invitation is valid for a week."
         )

@@ -32,7 +32,6 @@ from tablewright.systems.parental.pages.page import (
     Posted,
     overtaken,
     refused,
-    status_of,
     version_of,
 )
 
@@ -174,13 +173,11 @@ def _forms(router: APIRouter, pages: OperatorPages) -> None:
     def add(request: Request, form: Posted) -> Response:
         try:
             made = devices.add(read(form, NewDevice).device())
-        except FormWrong as wrong:
-            return show(request, wrong.form, status=422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             again = refused(form, mistake)
-            if mistake.code == "EXISTS":
+            if isinstance(mistake, CallerError) and mistake.code == "EXISTS":
                 again = form.wrong("deviceId", "There is already a firewall with this ID.")
-            return show(request, again, status=status_of(mistake))
+            return show(request, again, status=mistake.status)
         said = f"{made.name} was added. It gets rules once a child's device is reported behind it."
         return pages.console.go(device_path(made.device_id), said)
 
@@ -202,10 +199,8 @@ def _forms(router: APIRouter, pages: OperatorPages) -> None:
                 access_policy_id=change.access_policy_id.strip(),
                 secret_name=(change.secret_name or "").strip() or None,
             )
-        except FormWrong as wrong:
-            return show(request, wrong.form, device, 422)
-        except CallerError as mistake:
-            return show(request, refused(form, mistake), device, status_of(mistake))
+        except (FormWrong, CallerError) as mistake:
+            return show(request, refused(form, mistake), device, mistake.status)
         return pages.console.go(device_path(id), "Saved. The new settings are used from now on.")
 
 
@@ -319,7 +314,7 @@ def _guards(router: APIRouter, pages: OperatorPages) -> None:
             device = devices.change(id, guard=typed)
         except CallerError as mistake:
             again = _beside_networks(form, mistake)
-            return show_device(pages, request, id, guard=again, status=status_of(mistake))
+            return show_device(pages, request, id, guard=again, status=mistake.status)
         if device.guard_kept == device.guard:
             return pages.console.go(device_path(id), "Saved and active on the gateway.")
         said = "Saved, but the gateway does not have the settings yet. We keep trying."

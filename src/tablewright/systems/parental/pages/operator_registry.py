@@ -20,7 +20,7 @@ from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.model import App, BlockedApp, IpRange
 from tablewright.systems.parental.pages.operator_page import OperatorPages
-from tablewright.systems.parental.pages.page import HOME, Asked, Posted, overtaken, status_of, version_of
+from tablewright.systems.parental.pages.page import HOME, Asked, Posted, overtaken, version_of
 from tablewright.systems.parental.policy.registry import EDITED, Affected
 
 _LISTED = Crumb("App registry", f"{HOME}/registry")
@@ -165,7 +165,7 @@ def _forms(router: APIRouter, pages: OperatorPages) -> None:
             current = one(pages, name)
             return show(request, overtaken(form, "this app", version=str(current.version)), current, 409)
         except CallerError as mistake:
-            return show(request, beside(form, mistake), before, status_of(mistake))
+            return show(request, beside(form, mistake), before, mistake.status)
         said = "Saved. Firewall rules are updated within a minute."
         return pages.console.go(app_path(saved.app_name), said)
 

@@ -18,7 +18,7 @@ from tablewright.systems.parental.enforcement.plan import AppStatus
 from tablewright.systems.parental.model import EVERYTHING, Device, OverrideKind, Session
 from tablewright.systems.parental.pages.charts import day_timeline
 from tablewright.systems.parental.pages.confirmation import confirmation
-from tablewright.systems.parental.pages.page import Look, ParentalPages, Posted, later, refused, status_of
+from tablewright.systems.parental.pages.page import Look, ParentalPages, Posted, later, refused
 from tablewright.systems.parental.pages.words import (
     IN_PART,
     STATES,
@@ -227,11 +227,9 @@ def _exceptions(router: APIRouter, pages: ParentalPages) -> None:
             made = pages.parental.overrides.add(
                 look.child, kind, form.get("app"), until, look.actor, reason=form.get("reason") or None
             )
-        except FormWrong as wrong:
-            return page_of_child(pages, request, look, wrong.form, status=422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             again = refused(Form({"until": "", **form.values}), mistake, {"appName": "app"})
-            return page_of_child(pages, request, look, again, status=status_of(mistake))
+            return page_of_child(pages, request, look, again, status=mistake.status)
         when = _until(made.until, look, pages)
         said = f"Exception saved: {kind} {_lower(app_words(made.app_name))} until {when}."
         return pages.console.go(look.at(), said)
@@ -264,11 +262,9 @@ def _pauses(router: APIRouter, pages: ParentalPages) -> None:
         try:
             until = later(form, look.child, pages.now())
             pages.parental.children.change(look.child, {"paused_until": until}, look.actor)
-        except FormWrong as wrong:
-            return page_of_child(pages, request, look, pause=wrong.form, status=422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             again = refused(Form({"until": "", **form.values}), mistake, {"pausedUntil": "until"})
-            return page_of_child(pages, request, look, pause=again, status=status_of(mistake))
+            return page_of_child(pages, request, look, pause=again, status=mistake.status)
         said = f"{look.child.child_name}'s rules are paused until {_until(until, look, pages)}."
         return pages.console.go(look.at(), said)
 

@@ -26,7 +26,6 @@ from tablewright.systems.parental.pages.page import (
     later,
     overtaken,
     refused,
-    status_of,
     version_of,
 )
 from tablewright.systems.parental.pages.words import (
@@ -175,7 +174,7 @@ def _editor(router: APIRouter, pages: ParentalPages) -> None:
             if mistake.code == "IDEMPOTENCY_KEY_REUSED":
                 words = "This form was already saved. Save again to add a second rule."
                 again = Form({**form.values, "key": pages.console.world.new_id()}, error=words)
-            return editor(pages, request, look, again, policy, status_of(mistake))
+            return editor(pages, request, look, again, policy, mistake.status)
         words = " ".join(["Saved." if policy else "Rule saved.", *(one.message for one in saved.notices)])
         to = look.at() if saved.policy.status == "active" else look.at(_TAB)
         return pages.console.go(to, words, "note" if saved.notices else "good")

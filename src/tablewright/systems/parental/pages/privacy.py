@@ -25,7 +25,6 @@ from tablewright.systems.parental.pages.page import (
     Posted,
     overtaken,
     refused,
-    status_of,
     version_of,
 )
 
@@ -68,7 +67,7 @@ def _settings(router: APIRouter, pages: ParentalPages) -> None:
             current = pages.open(request, key)
             return show(request, current, overtaken(form, "this", version=str(current.child.version)), 409)
         except CallerError as mistake:
-            return show(request, look, refused(form, mistake), status_of(mistake))
+            return show(request, look, refused(form, mistake), mistake.status)
         said = "Saved."
         if changed.timezone != look.child.timezone:
             said = f"Saved. The times in rules are now in {changed.timezone}."

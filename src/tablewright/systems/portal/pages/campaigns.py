@@ -169,9 +169,7 @@ def _add_new(router: APIRouter, pages: PortalPages) -> None:
             made, warnings = catalogue.create_campaign(
                 fields_of(typed(form, NewTypedCampaign, field_rules.campaign_mistakes)), actor
             )
-        except FormWrong as wrong:
-            return form_page(pages, request, wrong.form, status=422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return form_page(pages, request, refused(form, mistake), status=mistake.status)
         tone: Tone = "note" if warnings else "good"
         return pages.console.go(details(made), " ".join((f"Campaign {made.code} created.", *warnings)), tone)
@@ -194,13 +192,11 @@ def _add_edit(router: APIRouter, pages: PortalPages) -> None:
         try:
             changes = fields_of(typed(form, TypedCampaign, field_rules.campaign_mistakes))
             changed = catalogue.change_campaign(code, changes, actor, version_of(form))
-        except FormWrong as wrong:
-            return form_page(pages, request, wrong.form, stored, 422)
         except Changed:
             stored = catalogue.offer(code).campaign
             late = too_late(pages.portal, "campaigns", stored.code, stored, form, actor)
             return form_page(pages, request, late.form, stored, 412, late.changes_since)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return form_page(pages, request, refused(form, mistake), stored, mistake.status)
         return pages.console.go(details(changed), "Saved.")
 

@@ -46,9 +46,7 @@ def _add_lists(router: APIRouter, pages: PortalPages) -> None:
                 listing = Listing(found.items)
             else:
                 listing = pages.list(request, pages.portal.orders.listed(status, **days))
-        except FormWrong as wrong:
-            form = wrong.form
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             form = refused(form, mistake)
         tenants = pages.portal.repository.tenants_by_id([order.tenant_id for order in listing.items])
         return pages.page(

@@ -67,9 +67,7 @@ def _add_by_card(router: APIRouter, pages: PortalPages) -> None:
             typed(form, bodies.Payment)
             owner = pages.portal.tenants.get(order.tenant_id) if is_own else None
             paid = orders.pay(id, form.get("paymentToken"), owner)
-        except FormWrong as wrong:
-            return show(request, caller, order, wrong.form, 422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return show(request, caller, orders.order(id), refused(form, mistake), mistake.status)
         said = f"We received your payment of {money(paid.total, 'ZAR')}." if paid.paid_at else ""
         return pages.console.go(_back(order, form.get("seal")), said)
@@ -101,8 +99,6 @@ def _add_by_hand(router: APIRouter, pages: PortalPages) -> None:
         try:
             given = typed(form, bodies.PaymentByHand)
             orders.mark_paid(id, actor, given.reference.strip(), given.reason)
-        except FormWrong as wrong:
-            return show(request, orders.order(id), wrong.form, 422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return show(request, orders.order(id), refused(form, mistake), mistake.status)
         return pages.console.go(f"{HOME}/orders/{id}", "Order marked as paid.")

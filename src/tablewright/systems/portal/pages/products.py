@@ -127,9 +127,7 @@ def _add_forms(router: APIRouter, pages: PortalPages) -> None:
     def create(request: Request, actor: Admin, form: Posted) -> Response:
         try:
             made, warnings = catalogue.create_product(_given(form, pages.portal.repository.now()), actor)
-        except FormWrong as wrong:
-            return show(request, wrong.form, status=422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return show(request, refused(form, mistake), status=mistake.status)
         return pages.console.go(f"{LIST}/{made.id}", *_told(f"Plan {made.name} created.", warnings))
 
@@ -145,13 +143,11 @@ def _add_forms(router: APIRouter, pages: PortalPages) -> None:
             given = _given(form, pages.portal.repository.now(), stored)
             changes = _unless_same_minute(given, stored)
             _, warnings = catalogue.change_product(id, changes, actor, version_of(form))
-        except FormWrong as wrong:
-            return show(request, wrong.form, stored, 422)
         except Changed:
             stored = catalogue.product(id, deleted=True)
             late = too_late(pages.portal, "products", id, stored, form, actor)
             return show(request, late.form, stored, 412, late.changes_since)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return show(request, refused(form, mistake), stored, mistake.status)
         return pages.console.go(f"{LIST}/{id}", *_told("Saved.", warnings))
 

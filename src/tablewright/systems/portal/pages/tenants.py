@@ -75,9 +75,7 @@ def _add_lists(router: APIRouter, pages: PortalPages) -> None:
                 listing = Listing(found.items)
             else:
                 listing = pages.list(request, query)
-        except FormWrong as wrong:
-            form = wrong.form
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             form = refused(Form({"status": "", **form.values}), mistake)
         return pages.page(
             request, "tenants", title="Customers", listing=listing, form=form, tally=pages.portal.tenants.tally(),
@@ -99,9 +97,7 @@ def _add_lists(router: APIRouter, pages: PortalPages) -> None:
         try:
             new = typed(form, bodies.NewTenant, field_rules.tenant_mistakes)
             made = tenants.create(new.email, new.organization_name, new.destination_email, actor)
-        except FormWrong as wrong:
-            return show_new(request, wrong.form, 422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return show_new(request, refused(form, mistake), mistake.status)
         return pages.console.go(f"{LIST}/{made.id}", f"Customer {made.email} created.")
 
@@ -225,11 +221,9 @@ def _add_changes(router: APIRouter, pages: PortalPages) -> None:
                 "destination_email": given.destination_email,
             }
             tenants.change(id, changes, actor, version_of(form))
-        except FormWrong as wrong:
-            return show(request, tenants.get(id), "tenant_edit", wrong.form, 422)
         except Changed:
             return late(request, id, "tenant_edit", form)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             again = refused(form, mistake)
             return show(request, tenants.get(id), "tenant_edit", again, mistake.status)
         return pages.console.go(f"{LIST}/{id}", "Saved.")
