@@ -5,7 +5,8 @@ from fastapi import APIRouter, Request, Response
 from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, FormWrong, Posted, form_of, read
 from tablewright.pages.layout import Crumb
-from tablewright.systems.chat.access import Contact, Zookeeper, actor_of, contact_of
+from tablewright.systems.chat.access import Contact, Zookeeper, contact_of
+from tablewright.systems.chat.family.people import actor_of
 from tablewright.systems.chat.model import Value
 from tablewright.systems.chat.pages.page import HOME, ChatPages, typed_fields
 from tablewright.systems.chat.talk.review import SEVERITIES, Flagged

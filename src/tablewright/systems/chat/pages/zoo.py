@@ -8,7 +8,8 @@ from fastapi import APIRouter, Request, Response
 from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, FormWrong, Posted, form_of, read
 from tablewright.pages.layout import Crumb
-from tablewright.systems.chat.access import Zookeeper, actor_of
+from tablewright.systems.chat.access import Zookeeper
+from tablewright.systems.chat.family.people import actor_of
 from tablewright.systems.chat.model import Strategy, Value
 from tablewright.systems.chat.pages.page import HOME, ChatPages, typed_fields
 
