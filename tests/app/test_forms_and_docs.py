@@ -11,7 +11,7 @@ from tests.app.browsing import Enter
 from tests.app.test_console_frame import text_of
 
 from tablewright.app.schema_words import example_of, outline, type_of
-from tablewright.edge.problems import Problem, conflict
+from tablewright.edge.errors import CallerError, Conflict, Refused
 from tablewright.pages.forms import Form, FormWrong, form_of, read
 
 
@@ -40,10 +40,10 @@ def test_each_mistake_is_beside_its_field_and_nothing_is_lost() -> None:
 
 def test_a_refusal_of_the_domain_stands_beside_its_field_or_above_the_form() -> None:
     form = Form({"code": "SUMMER"})
-    taken = form.refused(conflict("CODE_EXISTS", "This code is taken.", "code"))
+    taken = form.refused(Conflict("CODE_EXISTS", "This code is taken.", "code"))
     assert taken.errors == {"code": "This code is taken."}
-    assert form.refused(Problem(412, "STALE", "It has changed.")).error == "It has changed."
-    many = Problem(422, "INVALID_FIELD", "x", "y", {"errors": [{"field": "code", "message": "Too short."}]})
+    assert form.refused(CallerError("It has changed.")).error == "It has changed."
+    many = Refused("INVALID_FIELD", "x", "y", {"errors": [{"field": "code", "message": "Too short."}]})
     assert form.refused(many).errors == {"code": "Too short."}
 
 

@@ -90,23 +90,7 @@ def in_system(caller: Principal, system: str) -> Principal:
 # --- a system ---
 
 
-def _no_people(service: Any) -> Sequence[Person]:
-    return ()
-
-
-def _no_subjects(service: Any) -> Sequence[Subject[Any]]:
-    return ()
-
-
-def _no_jobs(service: Any) -> Sequence[Job[Any] | Follower[Any]]:
-    return ()
-
-
-def _no_migrations(service: Any) -> Sequence[Migration]:
-    return ()
-
-
-def _no_staff(role: str) -> Sequence[str]:
+def _none(service: Any) -> Sequence[Any]:
     return ()
 
 
@@ -133,7 +117,7 @@ class Start:
     url: str
     home: Path
     cache: str | None = None
-    staff: Callable[[str], Sequence[str]] = _no_staff
+    staff: Callable[[str], Sequence[str]] = _none
     objects: str | None = None
     drives: Callable[[], bool] | None = _always
 
@@ -153,7 +137,7 @@ class System:
     pages: Callable[[Any, Any, FindPrincipal], Any] | None = None
     # The package with the templates/ and static/ of its pages; they are found under its name.
     package: str = ""
-    people: Callable[[Any], Sequence[Person]] = _no_people
+    people: Callable[[Any], Sequence[Person]] = _none
     seed: Callable[[Any, Progress], None] | None = None
     close: Callable[[Any], None] | None = None
     # Ends the sessions that it keeps for a login.
@@ -161,9 +145,9 @@ class System:
     # Its outgoing mail.
     dispatch: Callable[[Any], OutboxDispatch[Any]] | None = None
     # What runs without a request while the app is up.
-    jobs: Callable[[Any], Sequence[Job[Any] | Follower[Any]]] = _no_jobs
+    jobs: Callable[[Any], Sequence[Job[Any] | Follower[Any]]] = _none
     # The people whose data it keeps.
-    subjects: Callable[[Any], Sequence[Subject[Any]]] = _no_subjects
+    subjects: Callable[[Any], Sequence[Subject[Any]]] = _none
     translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)
     # Folders of its directory that go with a copy of its tables (app/copies/job.py). Nothing secret, and nothing that
     # changes.
@@ -183,7 +167,7 @@ class System:
     migrations: tuple[Migration, ...] = ()
     # Migrations whose functions need the service, such as the keys of people. The server runs them; they are operated
     # through the system's own pages and API, and requests are not routed by them.
-    service_migrations: Callable[[Any], Sequence[Migration]] = _no_migrations
+    service_migrations: Callable[[Any], Sequence[Migration]] = _none
     # How commands name its designs, such as shop.yaml; by the system's name, if this is empty.
     source: str = ""
 

@@ -12,8 +12,9 @@ from urllib.parse import parse_qsl
 from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
 
+from tablewright.edge.errors import CallerError, problem_for
 from tablewright.edge.field_errors import field_error
-from tablewright.edge.problems import Problem, bad_request
+from tablewright.edge.problems import bad_request
 from tablewright.pages.multipart import MOST_PARTS, FormPart, boundary_of, parts_of
 from tablewright.pages.words import label
 
@@ -43,9 +44,11 @@ class Form:
         """The same form with an error beside a field."""
         return replace(self, errors={**self.errors, name: sentence})
 
-    def refused(self, problem: Problem) -> "Form":
-        """The same form with the error of a problem, beside its field if the form has that field."""
-        found = self
+    def refused(self, mistake: "FormWrong | CallerError") -> "Form":
+        """The same form with its errors, or with the domain's error beside its field if the form has that field."""
+        if isinstance(mistake, FormWrong):
+            return replace(self, errors=mistake.form.errors, error=mistake.form.error)
+        found, problem = self, problem_for(mistake)
         for each in problem.extra.get("errors", ()):
             if each.get("field") in self.values:
                 found = found.wrong(each["field"], each["message"])
@@ -56,6 +59,8 @@ class Form:
 
 class FormWrong(Exception):
     """The form has errors; `form` has them by field."""
+
+    status = 422
 
     def __init__(self, form: Form) -> None:
         super().__init__("the form was filled in wrongly")

@@ -18,7 +18,7 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.enforcement import dispatch, due, on_change, regular_checks
 from tablewright.systems.parental.enforcement.queue import enqueue
-from tablewright.systems.parental.enforcement.reconciler import Outcome, Reconciler
+from tablewright.systems.parental.enforcement.reconciler import Done, Reconciler
 from tablewright.systems.parental.model import Cause
 from tablewright.systems.parental.repository import Repository
 from tablewright.testing import Clock
@@ -50,7 +50,7 @@ def counted(rig: Rig) -> list[str]:
     looked: list[str] = []
 
     class Counting(Reconciler):
-        def reconcile_all(self, children, skip_backoff=frozenset()) -> dict[str, Outcome]:  # type: ignore[no-untyped-def]
+        def reconcile_all(self, children, skip_backoff=frozenset()) -> dict[str, tuple[Done, ...]]:  # type: ignore[no-untyped-def]
             keys = list(children)
             looked.extend(keys)
             return super().reconcile_all(keys, skip_backoff)

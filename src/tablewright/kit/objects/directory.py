@@ -20,6 +20,7 @@ from tablewright.kit.objects.store import (
     Entry,
     Head,
     ObjectMissing,
+    ObjectStore,
     ObjectStream,
     Part,
     RangeUnusable,
@@ -37,7 +38,7 @@ DRAFTS = ".drafts"
 _SHA256 = "user.sha256"
 
 
-class Directory:
+class Directory(ObjectStore):
     """Objects as files. Links need `signed_paths`, and a route that verifies them."""
 
     def __init__(self, directory: Path, world: World, signed_paths: SignedPaths | None = None) -> None:
@@ -59,13 +60,6 @@ class Directory:
         except BaseException:
             self._tree.remove([DRAFTS, draft])
             raise
-
-    def get(self, name: str) -> bytes | None:
-        try:
-            with self.read(name) as stream:
-                return b"".join(stream)
-        except ObjectMissing:
-            return None
 
     def write(
         self,
@@ -111,9 +105,6 @@ class Directory:
 
     def remove(self, name: str) -> None:
         self._tree.remove(checked(name).split("/"))
-
-    def names(self, prefix: str) -> Iterator[str]:
-        return (entry.name for entry in self.entries(prefix))
 
     def entries(self, prefix: str) -> Iterator[Entry]:
         steps = checked_folder(prefix).split("/")[:-1]

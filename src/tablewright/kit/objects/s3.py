@@ -30,6 +30,7 @@ from tablewright.kit.objects.store import (
     Head,
     ObjectCold,
     ObjectMissing,
+    ObjectStore,
     ObjectStream,
     Part,
     RangeUnusable,
@@ -58,7 +59,7 @@ _NO_UPLOAD = "S3NoSuchUpload"
 _UPLOAD_KEY = re.compile(r"\.uploads/([^/]+)/(.+)")
 
 
-class S3Objects:
+class S3Objects(ObjectStore):
     """Objects of a bucket."""
 
     def __init__(self, connection: S3Connection, bucket: str, prefix: str, world: World) -> None:
@@ -79,13 +80,6 @@ class S3Objects:
                 raise
             return False
         return True
-
-    def get(self, name: str) -> bytes | None:
-        try:
-            with self.read(name) as stream:
-                return b"".join(stream)
-        except ObjectMissing:
-            return None
 
     def write(
         self,
@@ -141,9 +135,6 @@ class S3Objects:
 
     def remove(self, name: str) -> None:
         self._remove(self._key(name))
-
-    def names(self, prefix: str) -> Iterator[str]:
-        return (entry.name for entry in self.entries(prefix))
 
     def entries(self, prefix: str) -> Iterator[Entry]:
         folder = checked_folder(prefix)

@@ -210,6 +210,16 @@ class Objects(Protocol):
 class ObjectStore(Objects, Protocol):
     """A store that also has objects of any size up to MAX_SIZE."""
 
+    def get(self, name: str) -> bytes | None:
+        try:
+            with self.read(name) as stream:
+                return b"".join(stream)
+        except ObjectMissing:
+            return None
+
+    def names(self, prefix: str) -> Iterator[str]:
+        return (entry.name for entry in self.entries(prefix))
+
     def write(
         self,
         name: str,

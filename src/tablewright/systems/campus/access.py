@@ -12,7 +12,6 @@ from fastapi import Depends, Request
 from tablewright.edge import Principal
 from tablewright.edge.errors import NotFound
 from tablewright.kit.access import Access
-from tablewright.kit.tables import Actor
 from tablewright.systems.campus.campus import Campus
 from tablewright.systems.campus.courses.course_members import CourseMember, MemberAssignment, MemberSubmission
 from tablewright.systems.campus.courses.unsubmitted import handed_in
@@ -32,10 +31,6 @@ admin = CAMPUS.require_record(_unsuspended, "admin", code="ADMIN_ONLY")
 Caller = Annotated[Principal, Depends(CAMPUS.caller)]  # anyone: for public routes
 Me = Annotated[User, Depends(me)]
 Admin = Annotated[User, Depends(admin)]
-
-
-def actor_of(user: User) -> Actor:
-    return Actor(user.name, "admin" if user.role == "admin" else "user", user.user_id, user.email)
 
 
 def member_of(campus: Campus, user: User, course_id: str) -> CourseMember:

@@ -4,6 +4,7 @@ Elsewhere: its parts as one value (campus.py), HTTP (api/router.py), pages (page
 """
 
 from tablewright.kit.erased import FOLDER as ERASED
+from tablewright.kit.settings import settings_in
 from tablewright.kit.system import Start, System
 from tablewright.systems.campus import jobs, seed
 from tablewright.systems.campus.api.parts import STREAMED
@@ -12,7 +13,7 @@ from tablewright.systems.campus.campus import Campus, open_campus
 from tablewright.systems.campus.design import DESIGNS
 from tablewright.systems.campus.pages.area import campus_area
 from tablewright.systems.campus.pages.releases import FORM_BODIES
-from tablewright.systems.campus.settings import settings_in
+from tablewright.systems.campus.settings import FILE, Settings
 
 
 def start(given: Start) -> Campus:
@@ -23,7 +24,7 @@ def start(given: Start) -> Campus:
         given.secret,
         home=given.home,
         url=given.url,
-        settings=settings_in(given.home),
+        settings=settings_in(given.home / FILE, Settings),
         objects_url=given.objects,
     )
     for consumer in jobs.consumers(campus):

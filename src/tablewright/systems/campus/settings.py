@@ -3,20 +3,18 @@
 {"scanner": "clamd:/run/clamav/clamd.ctl", "publicLinks": false, "domains": ["university.edu"]}
 """
 
-from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import Field
+
+from tablewright.kit.settings import OperatorSettings
 
 FILE = "campus.json"
 _GIB = 1024**3
 
 
-class Settings(BaseModel):
+class Settings(OperatorSettings):
     """The settings of one campus."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
     # `none`, `signatures`, or `clamd:` with a socket's path or host:port.
     scanner: str = "none"
@@ -45,20 +43,3 @@ class Settings(BaseModel):
     @property
     def shares_unscanned(self) -> bool:
         return not self.has_scanner if self.share_unscanned is None else self.share_unscanned
-
-
-class SettingsUnusable(ValueError):
-    """The settings cannot be read."""
-
-
-def settings_in(home: Path) -> Settings:
-    """The settings in a directory; the defaults if there are none."""
-    file = home / FILE
-    if not file.exists():
-        return Settings()
-    try:
-        return Settings.model_validate_json(file.read_bytes())
-    except ValidationError as mistakes:
-        first = mistakes.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise SettingsUnusable(f"{file}: {where}: {first['msg']}") from None

@@ -16,10 +16,8 @@ from fastapi import Depends, Header, Request
 from tablewright.edge import Principal
 from tablewright.edge.errors import Forbidden, NotFound
 from tablewright.kit.access import Access
-from tablewright.kit.tables import Actor
 from tablewright.systems.chat.chat import Chat
 from tablewright.systems.chat.errors import NotInFamily
-from tablewright.systems.chat.family.people import actor_of as actor_of_user
 from tablewright.systems.chat.family.people import masked_id, not_a_child
 from tablewright.systems.chat.family_model import Family, User
 from tablewright.systems.chat.legacy.old_chats import OldChat
@@ -44,10 +42,6 @@ Caller = Annotated[Principal, Depends(CHAT.caller)]  # anyone: for public routes
 Me = Annotated[User, Depends(me)]
 Zookeeper = Annotated[User, Depends(zookeeper)]
 Administrator = Annotated[User, Depends(administrator)]
-
-
-def actor_of(user: User) -> Actor:
-    return actor_of_user(user)
 
 
 # --- conversations ---

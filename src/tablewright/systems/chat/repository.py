@@ -20,7 +20,7 @@ from tablewright.kit.tables import Actor, Refusals, Tables
 from tablewright.mapping import AlreadyExists, Db, NotUnique
 from tablewright.systems.chat import design as d
 from tablewright.systems.chat.errors import Changed, RaceLost
-from tablewright.systems.chat.model import AuditEntry, Conversation, Partitions
+from tablewright.systems.chat.model import AuditEntry, Conversation, Partitions, Task
 from tablewright.systems.chat.rules import SPREAD, ulid
 from tablewright.world import World
 
@@ -79,6 +79,11 @@ class Repository(Tables):
 
     def new_ulid(self) -> str:
         return ulid(self.world.now(), self.world.new_id())
+
+    def task(self, kind: str, user_id: str) -> Task:
+        """Work that is due now, to be written with what it follows from."""
+        now = self.now()
+        return Task(task_id=self.new_id("task"), kind=kind, created_at=now, due_at=now, user_id=user_id)
 
     def audit(
         self,

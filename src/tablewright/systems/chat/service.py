@@ -7,6 +7,7 @@ from tablewright.edge.errors import problem_for
 from tablewright.kit.cache import cache_at
 from tablewright.kit.erased import FOLDER as ERASED
 from tablewright.kit.objects.settings import objects_at
+from tablewright.kit.settings import settings_in
 from tablewright.kit.subject_keys import FOLDER as KEYS
 from tablewright.kit.subject_keys import KeyDestroyed
 from tablewright.kit.system import Start, System
@@ -16,7 +17,7 @@ from tablewright.systems.chat.chat import Chat, open_chat
 from tablewright.systems.chat.design import DESIGNS
 from tablewright.systems.chat.errors import Erased
 from tablewright.systems.chat.pages.area import chat_area
-from tablewright.systems.chat.settings import settings_in
+from tablewright.systems.chat.settings import FILE, Settings
 
 
 def start(given: Start) -> Chat:
@@ -27,7 +28,7 @@ def start(given: Start) -> Chat:
         given.secret,
         home=given.home,
         url=given.url,
-        settings=settings_in(given.home),
+        settings=settings_in(given.home / FILE, Settings),
         cache=None if given.cache is None else cache_at(given.cache, given.world, "chat"),
         objects=None if given.objects is None else objects_at(given.objects, given.world),
         issue_login=lambda child: given.issue(child.user_id, ("student",), "", {"name": child.name}),

@@ -8,22 +8,19 @@ A model's server is a third party: without its written assurance, as COPPA asks 
 """
 
 from decimal import Decimal
-from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
+from tablewright.kit.settings import OperatorSettings
 from tablewright.systems.chat.model import RetentionClass
 
 FILE = "chat.json"
 
 
-class Vendor(BaseModel):
+class Vendor(OperatorSettings):
     """A third party that gets data of children, with its written assurance (ZC-X24)."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
     name: str
     purpose: str
@@ -31,10 +28,8 @@ class Vendor(BaseModel):
     assurance: str = ""
 
 
-class Settings(BaseModel):
+class Settings(OperatorSettings):
     """The settings of one zoo."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
     # A server that speaks the chat completions of OpenAI; without one the offline persona replies to everyone.
     model_url: str | None = None
@@ -69,20 +64,3 @@ class Settings(BaseModel):
     def is_provider_assured(self) -> bool:
         """Whether the provider of the model gave a written assurance (ZC-X24)."""
         return any(each.name == self.provider and each.assurance for each in self.vendors)
-
-
-class SettingsUnusable(ValueError):
-    """The settings cannot be read."""
-
-
-def settings_in(home: Path) -> Settings:
-    """The settings in a directory; the defaults if there are none."""
-    file = home / FILE
-    if not file.exists():
-        return Settings()
-    try:
-        return Settings.model_validate_json(file.read_bytes())
-    except ValidationError as mistakes:
-        first = mistakes.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise SettingsUnusable(f"{file}: {where}: {first['msg']}") from None

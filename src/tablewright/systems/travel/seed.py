@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from pydantic import JsonValue
 
-from tablewright.edge.errors import Conflict, NotFound
+from tablewright.edge.errors import Conflict
 from tablewright.kit.system import Person, Progress
 from tablewright.systems.travel.account.accounts import Proved
 from tablewright.systems.travel.account.devices import Gadget
@@ -125,14 +125,6 @@ def seed(travel: Travel, progress: Progress = lambda done, total, what: None) ->
         if not _is_complete(travel, person):
             _create(travel, person)
     progress(len(TRAVELLERS), len(TRAVELLERS), "")
-
-
-def is_there(travel: Travel) -> bool:
-    """Whether this store has the demo's people."""
-    try:
-        return bool(travel.repository.profile(MAYA))
-    except NotFound:
-        return False
 
 
 def _is_complete(travel: Travel, person: _Traveller) -> bool:

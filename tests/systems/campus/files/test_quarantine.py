@@ -13,6 +13,7 @@ from tests.systems.campus.files.helpers import EICAR, content_of, names, scan, s
 from tests.systems.campus.talk import SECRET, Api, Place, refuses
 from tests.systems.talk import given, refused
 
+from tablewright.kit.settings import SettingsUnusable, settings_in
 from tablewright.kit.tasks import Finished
 from tablewright.systems.campus import design as d
 from tablewright.systems.campus import jobs
@@ -20,7 +21,7 @@ from tablewright.systems.campus.campus import open_campus
 from tablewright.systems.campus.files.scan import scanner_of
 from tablewright.systems.campus.files.scanner import Clean, Infected, Unscanned, Verdict
 from tablewright.systems.campus.model import File, Share, User
-from tablewright.systems.campus.settings import Settings, SettingsUnusable, settings_in
+from tablewright.systems.campus.settings import FILE, Settings
 from tablewright.systems.campus.sharing.access_check import FileAccess
 
 
@@ -222,10 +223,10 @@ def test_the_list_of_checksums_comes_from_the_settings(tmp_path: Path) -> None:
     digest = sha256(b"a known bad file").hexdigest()
     given = {"scanner": "signatures", "signatureChecksums": [f"sha256:{digest.upper()}"]}
     (tmp_path / "campus.json").write_text(json.dumps(given))
-    settings = settings_in(tmp_path)
+    settings = settings_in(tmp_path / FILE, Settings)
     scanner = scanner_of(settings.scanner, settings.signature_checksums)
     assert scanner.scan([b"a known bad file"]) == Infected(f"Listed-{digest[:12]}")
     assert scanner.scan([b"another"]) == Clean()
     (tmp_path / "campus.json").write_text('{"signatureChecksums": ["abc"]}')
     with pytest.raises(SettingsUnusable, match="signatureChecksums"):
-        settings_in(tmp_path)
+        settings_in(tmp_path / FILE, Settings)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, NotFound, problem_for
+from tablewright.edge.errors import CallerError, NotFound
 from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.systems.campus.access import Admin
 from tablewright.systems.campus.pages.page import HOME, CampusPages
@@ -16,8 +16,8 @@ USERS, QUARANTINE = f"{HOME}/admin/users", f"{HOME}/admin/quarantine"
 NO_REASON = "Nothing was changed. Say why: it is kept in the history."
 
 
-def admin_router(pages: CampusPages) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def add_admin(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
 
     @router.get("/admin/users")
     def users(request: Request, admin: Admin, form: Asked) -> Response:
@@ -66,7 +66,7 @@ def admin_router(pages: CampusPages) -> APIRouter:
         try:
             campus.users.set_university_id(user_id, form.get("universityId"), admin)
         except CallerError as mistake:
-            return detail(request, user_id, admin, form.refused(problem_for(mistake)), mistake.status)
+            return detail(request, user_id, admin, form.refused(mistake), mistake.status)
         return pages.console.go(f"{USERS}/{user_id}", "The university ID is changed.")
 
     @router.post("/admin/users/{user_id}/suspend")
@@ -79,7 +79,7 @@ def admin_router(pages: CampusPages) -> APIRouter:
         try:
             campus.users.suspend(user_id, admin, reason[:500])
         except CallerError as mistake:
-            return detail(request, user_id, admin, form.refused(problem_for(mistake)), mistake.status)
+            return detail(request, user_id, admin, form.refused(mistake), mistake.status)
         return pages.console.go(f"{USERS}/{user_id}", "The account is suspended from now on.")
 
     @router.post("/admin/users/{user_id}/reinstate")
@@ -96,7 +96,7 @@ def admin_router(pages: CampusPages) -> APIRouter:
         try:
             campus.transfer.start(user_id, to.user_id, admin)
         except CallerError as mistake:
-            return detail(request, user_id, admin, form.refused(problem_for(mistake)), mistake.status)
+            return detail(request, user_id, admin, form.refused(mistake), mistake.status)
         return pages.console.go(f"{USERS}/{user_id}", f"The files are being moved to {to.name}.")
 
     @router.get("/admin/users/{user_id}/erase")
@@ -168,5 +168,3 @@ def admin_router(pages: CampusPages) -> APIRouter:
             tasks=campus.waiting_tasks(20),
             tables=table_health(campus.repository.db),
         )
-
-    return router

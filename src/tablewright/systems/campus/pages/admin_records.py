@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import JsonValue
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.english import month_and_year
 from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.pages.layout import Crumb
@@ -27,12 +27,10 @@ _LONGEST, MOST_FOUND = 200, 50
 Month = Annotated[str, Query(pattern=r"^(2\d{3}-(0[1-9]|1[0-2]))?$")]
 
 
-def admin_records_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_admin_records(router: APIRouter, pages: CampusPages) -> None:
     _add_courses(router, pages)
     _add_roster(router, pages)
     _add_audit(router, pages)
-    return router
 
 
 def _add_courses(router: APIRouter, pages: CampusPages) -> None:
@@ -73,7 +71,7 @@ def _add_roster(router: APIRouter, pages: CampusPages) -> None:
         try:
             report = act(admin, form.get("file").encode())
         except CallerError as mistake:
-            return page(request, admin, form.refused(problem_for(mistake)), mistake.status)
+            return page(request, admin, form.refused(mistake), mistake.status)
         return page(request, admin, form, report=report, is_loaded=is_load)
 
 

@@ -4,29 +4,28 @@ home.py and profile.py are everyone's; admin.py and admin_records.py are for adm
 """
 
 from tablewright.edge.identity.guards import FindPrincipal
-from tablewright.edge.routes import gather
 from tablewright.pages.area import Area, Nav
 from tablewright.pages.layout import Console
 from tablewright.systems.campus.campus import Campus
-from tablewright.systems.campus.pages.admin import admin_router
-from tablewright.systems.campus.pages.admin_records import admin_records_router
-from tablewright.systems.campus.pages.assignments import assignments_router
-from tablewright.systems.campus.pages.courses import courses_router
-from tablewright.systems.campus.pages.files import files_router
-from tablewright.systems.campus.pages.gradebook import gradebook_router
-from tablewright.systems.campus.pages.grades import grades_router
-from tablewright.systems.campus.pages.home import home_router
-from tablewright.systems.campus.pages.links import links_router
-from tablewright.systems.campus.pages.marks import marks_router
+from tablewright.systems.campus.pages.admin import add_admin
+from tablewright.systems.campus.pages.admin_records import add_admin_records
+from tablewright.systems.campus.pages.assignments import add_assignments
+from tablewright.systems.campus.pages.courses import add_courses
+from tablewright.systems.campus.pages.files import add_files
+from tablewright.systems.campus.pages.gradebook import add_gradebook
+from tablewright.systems.campus.pages.grades import add_grades
+from tablewright.systems.campus.pages.home import add_home
+from tablewright.systems.campus.pages.links import add_links
+from tablewright.systems.campus.pages.marks import add_marks
 from tablewright.systems.campus.pages.page import HOME, CampusPages
-from tablewright.systems.campus.pages.profile import profile_router
-from tablewright.systems.campus.pages.regrades import regrades_router
-from tablewright.systems.campus.pages.releases import releases_router
-from tablewright.systems.campus.pages.rubrics import rubrics_router
+from tablewright.systems.campus.pages.profile import add_profile
+from tablewright.systems.campus.pages.regrades import add_regrades
+from tablewright.systems.campus.pages.releases import add_releases
+from tablewright.systems.campus.pages.rubrics import add_rubrics
 from tablewright.systems.campus.pages.search import finder
-from tablewright.systems.campus.pages.shares import shares_router
-from tablewright.systems.campus.pages.submit import submit_router
-from tablewright.systems.campus.pages.teams import teams_router
+from tablewright.systems.campus.pages.shares import add_shares
+from tablewright.systems.campus.pages.submit import add_submit
+from tablewright.systems.campus.pages.teams import add_teams
 
 PAGES = (
     Nav("Home", "", (), icon="home"),
@@ -48,28 +47,27 @@ PAGES = (
 def campus_area(campus: Campus, console: Console, who: FindPrincipal) -> Area:
     """The area of SYSTEM.pages."""
     pages = CampusPages(console, who, campus)
-    router = home_router(pages)
-    gather(
-        router,
-        (
-            profile_router(pages),
-            admin_router(pages),
-            admin_records_router(pages),
-            courses_router(pages),
-            assignments_router(pages),
-            submit_router(pages),
-            teams_router(pages),
-            marks_router(pages),
-            releases_router(pages),
-            rubrics_router(pages),
-            regrades_router(pages),
-            grades_router(pages),
-            gradebook_router(pages),
-            files_router(pages),
-            shares_router(pages),
-            links_router(pages),
-        ),
-    )
+    router = pages.router()
+    for add in (
+        add_home,
+        add_profile,
+        add_admin,
+        add_admin_records,
+        add_courses,
+        add_assignments,
+        add_submit,
+        add_teams,
+        add_marks,
+        add_releases,
+        add_rubrics,
+        add_regrades,
+        add_grades,
+        add_gradebook,
+        add_files,
+        add_shares,
+        add_links,
+    ):
+        add(router, pages)
     return Area(
         "campus",
         "Campus Cloud",

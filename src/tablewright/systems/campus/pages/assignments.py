@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.campus.access import (
@@ -57,13 +57,11 @@ def assignment_crumbs(found: MemberAssignment) -> tuple[Crumb, ...]:
     return (*course_crumbs(found.member.course), Crumb(found.assignment.title, path))
 
 
-def assignments_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_assignments(router: APIRouter, pages: CampusPages) -> None:
     _add_page(router, pages)
     _add_editor(router, pages)
     _add_states(router, pages)
     _add_overrides(router, pages)
-    return router
 
 
 def _add_page(router: APIRouter, pages: CampusPages) -> None:
@@ -193,9 +191,7 @@ def _add_editor(router: APIRouter, pages: CampusPages) -> None:
                 return _form_page(pages, request, member, with_mistakes(form, mistakes), status=422)
             made = service.create(member, fields)
         except CallerError as mistake:
-            return _form_page(
-                pages, request, member, form.refused(problem_for(mistake)), status=mistake.status
-            )
+            return _form_page(pages, request, member, form.refused(mistake), status=mistake.status)
         said = "Saved as a draft. Students see it once you publish it."
         return pages.console.go(assignment_path(made.assignment_id), said)
 
@@ -320,7 +316,7 @@ def _add_overrides(router: APIRouter, pages: CampusPages) -> None:
                 {**fields, "extra_submissions": int(extra)},
             )
         except CallerError as mistake:
-            return page(request, found, form.refused(problem_for(mistake)), mistake.status)
+            return page(request, found, form.refused(mistake), mistake.status)
         return pages.console.go(f"{assignment_path(given.assignment_id)}/extensions", "Saved.")
 
     @router.post("/assignments/{assignment_id}/extensions/remove")

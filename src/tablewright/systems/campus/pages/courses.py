@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.zones import ZONES
@@ -50,14 +50,12 @@ def course_tabs(member: CourseMember, here: str) -> list[tuple[str, str, bool]]:
     return [(title, href, title == here) for title, href in shown]
 
 
-def courses_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_courses(router: APIRouter, pages: CampusPages) -> None:
     _add_list(router, pages)
     _add_course(router, pages)
     _add_settings(router, pages)
     _add_people(router, pages)
     _add_roster(router, pages)
-    return router
 
 
 def _add_list(router: APIRouter, pages: CampusPages) -> None:
@@ -97,7 +95,7 @@ def _add_list(router: APIRouter, pages: CampusPages) -> None:
             return new_page(request, user, wrong.form, 422)
         except CallerError as mistake:
             taken = {"EXISTS": form.wrong("courseId", "A course with this ID already exists.")}
-            found = taken.get(mistake.code) or form.refused(problem_for(mistake))
+            found = taken.get(mistake.code) or form.refused(mistake)
             return new_page(request, user, found, mistake.status)
         return pages.console.go(course_path(made.course_id), "Course created. Add people next.")
 
@@ -156,7 +154,7 @@ def _add_settings(router: APIRouter, pages: CampusPages) -> None:
         except _Unreadable as wrong:
             return page(request, member, wrong.form, 422)
         except CallerError as mistake:
-            return page(request, member, form.refused(problem_for(mistake)), mistake.status)
+            return page(request, member, form.refused(mistake), mistake.status)
         return pages.console.go(f"{course_path(member.course.course_id)}/settings", "Saved.")
 
 
@@ -230,7 +228,7 @@ def _add_people(router: APIRouter, pages: CampusPages) -> None:
         try:
             added = service.enrol(member, form.get("email").strip(), role, section, name)
         except CallerError as mistake:
-            return page(request, member, form.refused(problem_for(mistake)), mistake.status)
+            return page(request, member, form.refused(mistake), mistake.status)
         where = f"{course_path(member.course.course_id)}/people"
         return pages.console.go(where, f"{added.name} is in the course as {ROLES[added.role].lower()}.")
 
@@ -267,7 +265,7 @@ def _add_roster(router: APIRouter, pages: CampusPages) -> None:
             act = pages.campus.roster.load if is_load else pages.campus.roster.preview
             report = act(member.user, content, member)
         except CallerError as mistake:
-            return page(request, member, form.refused(problem_for(mistake)), mistake.status)
+            return page(request, member, form.refused(mistake), mistake.status)
         return page(request, member, form, report=report, is_loaded=is_load)
 
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.english import plural
 from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.pages.layout import Crumb
@@ -52,13 +52,11 @@ class VersionRow:
     is_current: bool
 
 
-def files_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_files(router: APIRouter, pages: CampusPages) -> None:
     _add_lists(router, pages)
     _add_folders(router, pages)
     _add_file(router, pages)
     _add_versions(router, pages)
-    return router
 
 
 # --- lists ---
@@ -191,7 +189,7 @@ def _add_folders(router: APIRouter, pages: CampusPages) -> None:
         try:
             made = campus.folders.create(user, form.get("name"), parent)
         except CallerError as mistake:
-            wrong = form.refused(problem_for(mistake))
+            wrong = form.refused(mistake)
             asked = Form({"folder": parent or ""})
             return files_page(pages, request, user, asked, new_form=wrong, status=mistake.status)
         return pages.console.go(folder_path(made.folder_id), f"{made.name} is created.")
@@ -203,7 +201,7 @@ def _add_folders(router: APIRouter, pages: CampusPages) -> None:
             folder = campus.folders.of(user, folder_id)
             changed = campus.folders.change(user, folder.folder_id, name=name, parent_id=parent)
         except CallerError as mistake:
-            wrong = form.refused(problem_for(mistake))
+            wrong = form.refused(mistake)
             asked = Form({"folder": folder_id})
             return files_page(pages, request, user, asked, folder_form=wrong, status=mistake.status)
         return pages.console.go(folder_path(folder_id), f"{changed.name} is saved.")
@@ -250,7 +248,7 @@ def _add_file(router: APIRouter, pages: CampusPages) -> None:
         try:
             campus.library.edit(user, file_id, given, _number(form.get("version")))
         except CallerError as mistake:
-            return file_page(pages, request, user, file, form.refused(problem_for(mistake)), mistake.status)
+            return file_page(pages, request, user, file, form.refused(mistake), mistake.status)
         return pages.console.go(f"{FILES}/{file_id}", "Your changes are saved.")
 
     @router.post("/files/{file_id}/delete")

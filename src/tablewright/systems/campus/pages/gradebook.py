@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
 
-from tablewright.edge.errors import CallerError, NotFound, problem_for
+from tablewright.edge.errors import CallerError, NotFound
 from tablewright.pages.charts import Bar, bars
 from tablewright.pages.forms import Asked, Form, FormWrong, Posted
 from tablewright.pages.layout import Crumb
@@ -26,13 +26,11 @@ STATE_WORDS = {"submitted": "not graded", "missing": "missing", "excused": "excu
 _BLANKS = 2
 
 
-def gradebook_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_gradebook(router: APIRouter, pages: CampusPages) -> None:
     _add_sheet(router, pages)
     _add_import(router, pages)
     _add_scheme(router, pages)
     _add_own(router, pages)
-    return router
 
 
 # --- staff ---
@@ -157,7 +155,7 @@ def _add_scheme(router: APIRouter, pages: CampusPages) -> None:
         except CallerError as mistake:
             fields = {"gradeGroups": "name:1", "letters": "letters"}
             field = fields.get(mistake.field or "")
-            found = form.wrong(field, mistake.message) if field else form.refused(problem_for(mistake))
+            found = form.wrong(field, mistake.message) if field else form.refused(mistake)
             return page(request, member, found, mistake.status)
         return pages.console.go(
             f"{course_path(member.course.course_id)}/gradebook", "Weights and letters saved."

@@ -6,7 +6,7 @@ Elsewhere: all grades of a course (gradebook.py), threads (regrades.py).
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, Posted
 from tablewright.systems.campus.access import OpenSubmission
 from tablewright.systems.campus.courses.course_members import MemberAssignment, MemberSubmission
@@ -24,8 +24,8 @@ def grade_path(submission_id: str) -> str:
     return f"{HOME}/submissions/{submission_id}/grade"
 
 
-def grades_router(pages: CampusPages) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def add_grades(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
 
     @router.get("/submissions/{submission_id}/grade")
     def grade(request: Request, found: OpenSubmission) -> Response:
@@ -40,10 +40,8 @@ def grades_router(pages: CampusPages) -> APIRouter:
                 found.assignment, found.submission, form.get("text"), found.member.actor
             )
         except CallerError as mistake:
-            return _page(pages, request, found, form.refused(problem_for(mistake)), mistake.status)
+            return _page(pages, request, found, form.refused(mistake), mistake.status)
         return pages.console.go(regrade_path(made), "Your request is sent.")
-
-    return router
 
 
 def _page(

@@ -36,9 +36,7 @@ class Waiting:
     regrades: int
 
 
-def home_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
-
+def add_home(router: APIRouter, pages: CampusPages) -> None:
     @router.get("")
     def home(request: Request, user: Me) -> Response:
         campus = pages.campus
@@ -58,8 +56,6 @@ def home_router(pages: CampusPages) -> APIRouter:
             now=campus.repository.now(),
             most=_MOST_COUNTED,
         )
-
-    return router
 
 
 def _due(campus: Campus, member: CourseMember) -> list[Due]:

@@ -11,9 +11,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
 from tablewright.edge import RateLimiter, limit_rate
-from tablewright.edge.errors import CallerError, Forbidden, NotFound, problem_for
+from tablewright.edge.errors import CallerError, Forbidden, NotFound
 from tablewright.edge.rate_limit import rate_limit_key
-from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, Posted, read
 from tablewright.systems.campus import rules
 from tablewright.systems.campus.access import Admin, Caller, Me
@@ -45,25 +44,20 @@ class TypedLink(Value):
     largest_file: float | None = Field(None, gt=0, le=1e9)
 
 
-def links_router(pages: CampusPages, buckets: RateLimiter | None = None) -> APIRouter:
-    router = pages.router()
-    buckets = RateLimiter() if buckets is None else buckets
-    parts = (
-        _own(pages),
-        _making(pages, "file"),
-        _making(pages, "folder"),
-        _public(pages, buckets),
-        _send(pages, buckets),
-    )
-    gather(router, parts)
-    return router
+def add_links(router: APIRouter, pages: CampusPages) -> None:
+    buckets = RateLimiter()
+    _add_own(router, pages)
+    _add_new(router, pages, "file")
+    _add_new(router, pages, "folder")
+    _add_public(router, pages, buckets)
+    _add_send(router, pages, buckets)
 
 
 # --- owners ---
 
 
-def _own(pages: CampusPages) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def _add_own(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
 
     @router.get("/links")
     def my_links(request: Request, user: Me) -> Response:
@@ -97,8 +91,6 @@ def _own(pages: CampusPages) -> APIRouter:
         back = form.get("back") if form.get("back").startswith(f"{HOME}/") else LIST
         return pages.console.go(back, "The link is switched off.", "note")
 
-    return router
-
 
 def _is_over(link: Link, now: datetime) -> bool:
     return link.expires_at is not None and link.expires_at <= now
@@ -115,8 +107,8 @@ def _name(pages: CampusPages, link: Link) -> str:
         return "deleted"
 
 
-def _making(pages: CampusPages, kind: ShareTarget) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def _add_new(router: APIRouter, pages: CampusPages, kind: ShareTarget) -> None:
+    campus = pages.campus
 
     @router.post(f"/{kind}s/{{item_id}}/links")
     def make(request: Request, user: Me, item_id: str, form: Posted) -> Response:
@@ -136,8 +128,6 @@ def _making(pages: CampusPages, kind: ShareTarget) -> APIRouter:
             return sharing_page(pages, request, user, target, link_form=shown, status=mistake.status)
         return pages.console.go(f"{path_of(target)}#links", "The link is ready. Copy it from the list.")
 
-    return router
-
 
 def _refused(form: Form, mistake: CallerError) -> Form:
     shown_as = {"expiresAt": "linkExpiresOn", "maxFileSize": "largestFile"}
@@ -149,8 +139,8 @@ def _refused(form: Form, mistake: CallerError) -> Form:
 # --- visitors ---
 
 
-def _public(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def _add_public(router: APIRouter, pages: CampusPages, buckets: RateLimiter) -> None:
+    campus = pages.campus
     pace = [Depends(limit_rate(buckets, "link pages", per_minute=240, burst=120, key=rate_limit_key))]
 
     def visit(request: Request, token: str) -> tuple[Link, Opened | None]:
@@ -192,8 +182,6 @@ def _public(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
         if opened is None:
             return _password_page(pages, request, token, link)
         return pages.console.go(download_path(campus, opened, file_id))
-
-    return router
 
 
 def _proof(pages: CampusPages, link: Link) -> str:
@@ -261,9 +249,9 @@ def _folder_page(
 # --- file requests ---
 
 
-def _send(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
+def _add_send(router: APIRouter, pages: CampusPages, buckets: RateLimiter) -> None:
     """The sender's ticket is a cookie for this link alone; the script of uploads sends it as a header."""
-    router, campus = pages.router(), pages.campus
+    campus = pages.campus
     pace = [Depends(limit_rate(buckets, "link pages", per_minute=240, burst=120, key=rate_limit_key))]
     enters = [Depends(limit_rate(buckets, "senders", per_minute=30, burst=60, key=rate_limit_key))]
 
@@ -298,7 +286,7 @@ def _send(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
             campus.links.check_password(link, form.get("password"), rate_limit_key(request, caller))
             sender = campus.file_requests.enter(link, form.get("name"))
         except CallerError as mistake:
-            shown = Form({"name": form.get("name"), "password": ""}).refused(problem_for(mistake))
+            shown = Form({"name": form.get("name"), "password": ""}).refused(mistake)
             return page(request, token, link, shown, mistake.status)
         response = pages.console.go(f"{HOME}/send/{token}")
         _keep(pages, response, SENDER, sender.ticket, f"{HOME}/send/{token}", SENDER_REMEMBERED)
@@ -310,8 +298,6 @@ def _send(pages: CampusPages, buckets: RateLimiter) -> APIRouter:
         response = pages.console.go(f"{HOME}/send/{token}")
         response.delete_cookie(SENDER, path=f"{HOME}/send/{token}")
         return response
-
-    return router
 
 
 def _sender(pages: CampusPages, request: Request, link: Link) -> Sender | None:

@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Asked, Form, FormWrong, Posted
 from tablewright.systems.campus.access import InstructorSubmission, StaffMember, StaffSubmission
 from tablewright.systems.campus.campus import Campus
@@ -32,12 +32,10 @@ from tablewright.systems.campus.pages.page import HOME, CampusPages
 STATE_TONES = {"not marked": "warn", "in marking": "busy", "in review": "busy", "released": "good"}
 
 
-def marks_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_marks(router: APIRouter, pages: CampusPages) -> None:
     _add_queue(router, pages)
     _add_marking(router, pages)
     _add_comments(router, pages)
-    return router
 
 
 def mark_path(submission_id: str) -> str:
@@ -188,7 +186,7 @@ def _refused(pages: CampusPages, found: MemberSubmission, form: Form, mistake: C
     if mistake.code != "VERSION_CONFLICT":
         field = f"points:{mistake.facts.get('criterionId', '')}"
         known = field in form.values
-        return form.wrong(field, mistake.message) if known else form.refused(problem_for(mistake))
+        return form.wrong(field, mistake.message) if known else form.refused(mistake)
     campus = pages.campus
     row = campus.repository.submission(found.submission.submission_id)
     version = (

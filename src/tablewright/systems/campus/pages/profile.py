@@ -6,7 +6,7 @@ from zoneinfo import available_timezones
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, FormWrong, form_of, posted, read
 from tablewright.systems.campus.access import Me
 from tablewright.systems.campus.api.me import ProfileChange, refuse_unknown_zone
@@ -25,8 +25,8 @@ _ZONES = sorted(
 )
 
 
-def profile_router(pages: CampusPages) -> APIRouter:
-    router, users = pages.router(), pages.campus.users
+def add_profile(router: APIRouter, pages: CampusPages) -> None:
+    users = pages.campus.users
 
     def page(request: Request, user: User, form: Form | None = None, status: int = 200) -> Response:
         return pages.page(
@@ -54,10 +54,8 @@ def profile_router(pages: CampusPages) -> APIRouter:
             change = read(Form(wanted), ProfileChange)
             refuse_unknown_zone(change.time_zone)
             users.change_profile(user, {"department": None, **change.changes()})
-        except FormWrong as wrong:
-            return page(request, user, wrong.form, 422)
-        except CallerError as mistake:
-            return page(request, user, form.refused(problem_for(mistake)), mistake.status)
+        except (FormWrong, CallerError) as mistake:
+            return page(request, user, form.refused(mistake), mistake.status)
         return pages.console.go(PATH, "Your profile is saved.")
 
     @router.post("/profile/preferences")
@@ -77,5 +75,3 @@ def profile_router(pages: CampusPages) -> APIRouter:
         response = pages.page(request, "notifications", title="Notifications", user=user, listing=listing)
         pages.campus.notifier.mark_read(user)
         return response
-
-    return router

@@ -4,7 +4,7 @@ from typing import get_args
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.systems.campus.access import OpenSubmission, StaffMember
 from tablewright.systems.campus.api.regrades import shown, thread_of
@@ -23,8 +23,8 @@ def regrade_path(regrade: Regrade) -> str:
     return f"{HOME}/regrades/{regrade.submission_id}/{regrade.regrade_id}"
 
 
-def regrades_router(pages: CampusPages) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def add_regrades(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
 
     @router.get("/courses/{course_id}/regrades")
     def queue(request: Request, member: StaffMember, form: Asked) -> Response:
@@ -50,7 +50,7 @@ def regrades_router(pages: CampusPages) -> APIRouter:
                 found.assignment, found.submission, regrade, form.get("text"), found.member.actor
             )
         except CallerError as mistake:
-            return _page(pages, request, found, regrade, form.refused(problem_for(mistake)), mistake.status)
+            return _page(pages, request, found, regrade, form.refused(mistake), mistake.status)
         return pages.console.go(regrade_path(regrade), "Sent.")
 
     @router.post("/regrades/{submission_id}/{regrade_id}/close")
@@ -61,8 +61,6 @@ def regrades_router(pages: CampusPages) -> APIRouter:
         except CallerError as mistake:
             return pages.console.go(regrade_path(regrade), mistake.message, "bad")
         return pages.console.go(regrade_path(regrade), "The request is closed.", "note")
-
-    return router
 
 
 def _page(

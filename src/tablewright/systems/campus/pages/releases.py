@@ -9,7 +9,7 @@ from typing import IO
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, Posted
 from tablewright.systems.campus.access import (
     InstructorAssignment,
@@ -36,14 +36,12 @@ MOST_SENT = 16_000_000
 FORM_BODIES = {"/assignments/*/grading/worksheet": 24_000_000, "/courses/*/gradebook/import": 4_000_000}
 
 
-def releases_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_releases(router: APIRouter, pages: CampusPages) -> None:
     _add_page(router, pages)
     _add_release(router, pages)
     _add_allocation(router, pages)
     _add_hand_grades(router, pages)
     _add_worksheets(router, pages)
-    return router
 
 
 def grading_path(assignment_id: str) -> str:
@@ -127,7 +125,7 @@ def _add_release(router: APIRouter, pages: CampusPages) -> None:
             wrong = form.wrong("releaseAt", "Enter a date and a time.")
             return _page(pages, request, found, wrong, status=422)
         except CallerError as mistake:
-            return _page(pages, request, found, form.refused(problem_for(mistake)), status=mistake.status)
+            return _page(pages, request, found, form.refused(mistake), status=mistake.status)
         is_now = is_released(saved, pages.campus.repository.now())
         words = "Grades are released." if is_now else "Grades will be released at this moment."
         return pages.console.go(grading_path(saved.assignment_id), words)

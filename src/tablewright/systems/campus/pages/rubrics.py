@@ -26,8 +26,8 @@ def rubrics_path(course_id: str) -> str:
     return f"{course_path(course_id)}/rubrics"
 
 
-def rubrics_router(pages: CampusPages) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def add_rubrics(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
 
     @router.get("/courses/{course_id}/rubrics")
     def rubrics(request: Request, member: StaffMember) -> Response:
@@ -49,9 +49,7 @@ def rubrics_router(pages: CampusPages) -> APIRouter:
             campus.rubrics.create(
                 member.course.course_id, form.get("title"), criteria_of(form, None), member.actor
             )
-        except FormWrong as wrong:
-            return _form_page(pages, request, member, wrong.form, status=422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return _form_page(pages, request, member, _refused(form, mistake), status=mistake.status)
         return pages.console.go(rubrics_path(member.course.course_id), "Rubric created.")
 
@@ -67,15 +65,11 @@ def rubrics_router(pages: CampusPages) -> APIRouter:
         try:
             criteria = criteria_of(form, rubric)
             campus.rubrics.change(rubric, form.get("title"), criteria, member.actor, version)
-        except FormWrong as wrong:
-            return _form_page(pages, request, member, wrong.form, rubric, 422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return _form_page(pages, request, member, _refused(form, mistake), rubric, mistake.status)
         return pages.console.go(
             rubrics_path(member.course.course_id), "Rubric saved. Totals follow in a moment."
         )
-
-    return router
 
 
 def _form_page(
@@ -164,7 +158,9 @@ def leveled(levels: list[tuple[Decimal, str]], before: list[Level]) -> list[Leve
     return found
 
 
-def _refused(form: Form, mistake: CallerError) -> Form:
+def _refused(form: Form, mistake: FormWrong | CallerError) -> Form:
+    if isinstance(mistake, FormWrong):
+        return form.refused(mistake)
     if mistake.field == "title":
         return form.wrong("title", mistake.message.replace("title", "The title", 1))
     return Form(form.values, {}, mistake.message)

@@ -12,7 +12,6 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from tablewright.edge.errors import CallerError, NotFound
-from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, Posted, read
 from tablewright.pages.layout import Crumb
 from tablewright.systems.campus import rules
@@ -56,17 +55,18 @@ class ShareRow:
     is_pending: bool
 
 
-def shares_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (_sharing(pages, "file"), _sharing(pages, "folder"), _changes(pages), _received(pages)))
-    return router
+def add_shares(router: APIRouter, pages: CampusPages) -> None:
+    _add_sharing(router, pages, "file")
+    _add_sharing(router, pages, "folder")
+    _add_changes(router, pages)
+    _add_received(router, pages)
 
 
 # --- sharing what one owns ---
 
 
-def _sharing(pages: CampusPages, kind: ShareTarget) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def _add_sharing(router: APIRouter, pages: CampusPages, kind: ShareTarget) -> None:
+    campus = pages.campus
 
     @router.get(f"/{kind}s/{{item_id}}/share")
     def share_page(request: Request, user: Me, item_id: str) -> Response:
@@ -87,8 +87,6 @@ def _sharing(pages: CampusPages, kind: ShareTarget) -> APIRouter:
         names = [one.share.shared_with_name or "" for one in made if one.is_new]
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         return pages.console.go(path_of(target), f"Shared with {', '.join(names[:3])}{more}.")
-
-    return router
 
 
 def named(typed: TypedShare) -> list[RecipientName]:
@@ -172,8 +170,8 @@ def _refused(form: Form, mistake: CallerError) -> Form:
     return form.wrong(field, mistake.message) if field else Form(form.values, error=mistake.message)
 
 
-def _changes(pages: CampusPages) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def _add_changes(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
 
     def back(user: User, share: Share) -> str:
         return path_of(Target(share.target, share.file_id, share.owner_id, ""))
@@ -197,14 +195,12 @@ def _changes(pages: CampusPages) -> APIRouter:
         words = f"No longer shared with {share.shared_with_name}."
         return pages.console.go(back(user, share), words, "note")
 
-    return router
-
 
 # --- shared with me ---
 
 
-def _received(pages: CampusPages) -> APIRouter:
-    router, campus = pages.router(), pages.campus
+def _add_received(router: APIRouter, pages: CampusPages) -> None:
+    campus = pages.campus
 
     @router.get("/shared")
     def received(request: Request, user: Me) -> Response:
@@ -225,8 +221,6 @@ def _received(pages: CampusPages) -> APIRouter:
     @router.get("/shared/{share_id}/files/{file_id}")
     def received_file(request: Request, user: Me, share_id: str, file_id: str) -> Response:
         return _file_page(pages, request, user, campus.shares.received(user, share_id), file_id)
-
-    return router
 
 
 def _file_page(pages: CampusPages, request: Request, user: User, share: Share, file_id: str) -> Response:

@@ -6,7 +6,7 @@ each of its buttons takes all that was chosen or typed, so nothing is left out o
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Asked, Form, Posted
 from tablewright.systems.campus.access import (
     OpenAssignment,
@@ -26,13 +26,11 @@ from tablewright.systems.campus.pages.courses import late_words
 from tablewright.systems.campus.pages.page import HOME, CampusPages
 
 
-def submit_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_submit(router: APIRouter, pages: CampusPages) -> None:
     _add_submit(router, pages)
     _add_submit_for(router, pages)
     _add_parts(router, pages)
     _add_receipt(router, pages)
-    return router
 
 
 def submit_path(assignment_id: str) -> str:
@@ -143,7 +141,7 @@ def _add_submit_for(router: APIRouter, pages: CampusPages) -> None:
             )
         except CallerError as mistake:
             wrong = {"NO_PARTS": "text"}.get(mistake.code)
-            refused = form.wrong(wrong, mistake.message) if wrong else form.refused(problem_for(mistake))
+            refused = form.wrong(wrong, mistake.message) if wrong else form.refused(mistake)
             return page(request, found, refused, mistake.status)
         said = f"Attempt {made.submission_number} of {made.team_name or made.student_name} is submitted."
         return pages.console.go(receipt_path(made.submission_id), said)
@@ -170,7 +168,7 @@ def _refused(form: Form, mistake: CallerError) -> Form:
             "A part was added or removed after you opened this page. Look at the list below, then try again."
         )
         return Form(form.values, {}, words)
-    return form.refused(problem_for(mistake))
+    return form.refused(mistake)
 
 
 def _number(text: str) -> int | None:

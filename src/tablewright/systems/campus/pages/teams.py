@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.campus.access import AnyMember, StaffMember
@@ -16,12 +16,10 @@ def teams_path(course_id: str, group_set_id: str = "") -> str:
     return f"{course_path(course_id)}/teams/{group_set_id}".rstrip("/")
 
 
-def teams_router(pages: CampusPages) -> APIRouter:
-    router = pages.router()
+def add_teams(router: APIRouter, pages: CampusPages) -> None:
     _add_sets(router, pages)
     _add_set(router, pages)
     _add_members(router, pages)
-    return router
 
 
 def _number(text: str) -> int | None:
@@ -60,7 +58,7 @@ def _add_sets(router: APIRouter, pages: CampusPages) -> None:
                 team_size=_number(size),
             )
         except CallerError as mistake:
-            return page(request, member, form.refused(problem_for(mistake)), mistake.status)
+            return page(request, member, form.refused(mistake), mistake.status)
         return pages.console.go(
             teams_path(member.course.course_id, made.group_set_id), "Created. Add its teams next."
         )
@@ -122,7 +120,7 @@ def _add_set(router: APIRouter, pages: CampusPages) -> None:
             else:
                 said = f"{teams.create_team(member, found, form.get('name')).name} is added."
         except CallerError as mistake:
-            wrong = form.refused(problem_for(mistake))
+            wrong = form.refused(mistake)
             return _page(pages, request, member, group_set_id, wrong, mistake.status)
         if report is not None:
             return _page(pages, request, member, group_set_id, form, report=report)

@@ -10,8 +10,9 @@ from fastapi import APIRouter, Query
 from tablewright.edge.routes import Router
 from tablewright.kit.http import Page, listed, view_of
 from tablewright.kit.tables import Actor
-from tablewright.systems.chat.access import Administrator, actor_of
+from tablewright.systems.chat.access import Administrator
 from tablewright.systems.chat.chat import Chat
+from tablewright.systems.chat.family.people import actor_of
 from tablewright.systems.chat.legacy.cost_report import cost_report
 from tablewright.systems.chat.legacy.operator import MigrationStatus
 from tablewright.systems.chat.model import Value

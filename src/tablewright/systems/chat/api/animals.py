@@ -8,9 +8,10 @@ from pydantic import Field, StringConstraints
 
 from tablewright.edge.routes import Router
 from tablewright.kit.http import Body, Page, VersionRead, listed, marked, view_of
-from tablewright.systems.chat.access import Me, Zookeeper, actor_of
+from tablewright.systems.chat.access import Me, Zookeeper
 from tablewright.systems.chat.animals import Profile
 from tablewright.systems.chat.chat import Chat
+from tablewright.systems.chat.family.people import actor_of
 from tablewright.systems.chat.model import Strategy, Value
 from tablewright.systems.chat.talk.models import ModelAway, Spoken
 from tablewright.systems.chat.talk.output_guard import OutputGuard

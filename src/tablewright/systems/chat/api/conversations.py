@@ -18,10 +18,10 @@ from tablewright.systems.chat.access import (
     Me,
     OwnConversation,
     ReadableConversation,
-    actor_of,
 )
 from tablewright.systems.chat.chat import Chat
 from tablewright.systems.chat.family.consent import refuse_without_consent
+from tablewright.systems.chat.family.people import actor_of
 from tablewright.systems.chat.model import (
     Conversation,
     ConversationMetadata,

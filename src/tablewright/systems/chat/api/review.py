@@ -20,10 +20,10 @@ from tablewright.kit.http import (
     page_of,
     view_of,
 )
-from tablewright.systems.chat.access import Administrator, Zookeeper, actor_of, contact_of
+from tablewright.systems.chat.access import Administrator, Zookeeper, contact_of
 from tablewright.systems.chat.api.conversations import MessageView, message_view
 from tablewright.systems.chat.chat import Chat
-from tablewright.systems.chat.family.people import masked_id
+from tablewright.systems.chat.family.people import actor_of, masked_id
 from tablewright.systems.chat.model import Value
 from tablewright.systems.chat.talk.safety_phrases import BUILT_IN
 from tablewright.systems.chat.zoo_model import (

@@ -270,17 +270,11 @@ class Consents:
     def _forgetting(self, before: User, scopes: Sequence[Scope]) -> Sequence[Write[Any]]:
         if "profiling" not in before.scopes or "profiling" in scopes:
             return ()
-        return (d.tasks.add(self._task(FORGET_PROFILE, before.user_id)),)
+        return (d.tasks.add(self._repository.task(FORGET_PROFILE, before.user_id)),)
 
     def _confirmation(self, parent: User, child: User) -> Task:
-        task = self._task(CONFIRMATION, child.user_id)
+        task = self._repository.task(CONFIRMATION, child.user_id)
         return task.model_copy(update={"subject": parent.user_id, "due_at": task.due_at + DAY})
-
-    def _task(self, kind: str, user_id: str) -> Task:
-        now = self._repository.now()
-        return Task(
-            task_id=self._repository.new_id("task"), kind=kind, created_at=now, due_at=now, user_id=user_id
-        )
 
     def _refuse_old_notice(self, version: str) -> None:
         if version != self._notices.version:

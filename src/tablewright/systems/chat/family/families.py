@@ -19,7 +19,6 @@ from tablewright.systems.chat.family.consent import FORGET_PROFILE
 from tablewright.systems.chat.family.membership import Membership
 from tablewright.systems.chat.family.people import People, actor_of, name_of, not_a_child, refuse_unknown_zone
 from tablewright.systems.chat.family_model import Family, FamilyRole, Invitation, Member, User
-from tablewright.systems.chat.model import Task
 from tablewright.systems.chat.repository import Repository
 
 # Handled by talk/conversations.py.
@@ -254,12 +253,8 @@ class Families:
 
     def following(self, user_id: str) -> Sequence[Write[Any]]:
         """The tasks after a change of family: its conversations follow, and what was extracted is forgotten."""
-        return d.tasks.add(self._task(REKEY, user_id)), d.tasks.add(self._task(FORGET_PROFILE, user_id))
-
-    def _task(self, kind: str, user_id: str) -> Task:
-        now = self._repository.now()
-        return Task(
-            task_id=self._repository.new_id("task"), kind=kind, created_at=now, due_at=now, user_id=user_id
+        return d.tasks.add(self._repository.task(REKEY, user_id)), d.tasks.add(
+            self._repository.task(FORGET_PROFILE, user_id)
         )
 
     # --- leaving ---

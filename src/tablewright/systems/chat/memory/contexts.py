@@ -28,7 +28,6 @@ from tablewright.systems.chat.repository import Repository
 from tablewright.systems.chat.rules import RetentionPeriods
 from tablewright.systems.chat.talk.message_writes import user_check
 
-CATEGORIES: tuple[Category, ...] = ("preferences", "interests", "learning_style", "favorites")
 MOST_ENTRIES = 100
 MOST_VALUE = 1000
 _NAME = re.compile(r"[a-z][a-z0-9_ ]{0,39}")

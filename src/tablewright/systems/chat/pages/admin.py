@@ -12,7 +12,8 @@ from tablewright.edge.errors import CallerError, problem_for
 from tablewright.kit.tables import Actor
 from tablewright.pages.charts import Bar, bars
 from tablewright.pages.forms import Form, Posted
-from tablewright.systems.chat.access import Administrator, actor_of
+from tablewright.systems.chat.access import Administrator
+from tablewright.systems.chat.family.people import actor_of
 from tablewright.systems.chat.legacy.preparation import Prepared
 from tablewright.systems.chat.pages.page import HOME, ChatPages
 from tablewright.systems.chat.popularity import Popular
@@ -31,13 +32,11 @@ SAFETY_WORDS: Mapping[SafetyCount, str] = {
 }
 
 
-def admin_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_admin(router: APIRouter, pages: ChatPages) -> None:
     _add_figures(router, pages)
     _add_quality(router, pages)
     _add_migration(router, pages)
     _add_compliance(router, pages)
-    return router
 
 
 # --- figures ---

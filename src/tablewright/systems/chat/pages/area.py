@@ -4,23 +4,22 @@ What is published (policy.py) is open to everyone. All of them use page.py.
 """
 
 from tablewright.edge.identity.guards import FindPrincipal
-from tablewright.edge.routes import gather
 from tablewright.pages.area import Area, Nav
 from tablewright.pages.layout import Console
 from tablewright.systems.chat.chat import Chat
-from tablewright.systems.chat.pages.admin import admin_router
-from tablewright.systems.chat.pages.child_login import child_login_router
-from tablewright.systems.chat.pages.children import children_router
-from tablewright.systems.chat.pages.consent import consent_router
-from tablewright.systems.chat.pages.family import family_router
-from tablewright.systems.chat.pages.home import home_router
-from tablewright.systems.chat.pages.inspector import inspector_router
+from tablewright.systems.chat.pages.admin import add_admin
+from tablewright.systems.chat.pages.child_login import add_child_login
+from tablewright.systems.chat.pages.children import add_children
+from tablewright.systems.chat.pages.consent import add_consent
+from tablewright.systems.chat.pages.family import add_family
+from tablewright.systems.chat.pages.home import add_home
+from tablewright.systems.chat.pages.inspector import add_inspector
 from tablewright.systems.chat.pages.page import HOME, ChatPages
-from tablewright.systems.chat.pages.policy import policy_router
-from tablewright.systems.chat.pages.review import review_router
+from tablewright.systems.chat.pages.policy import add_policy
+from tablewright.systems.chat.pages.review import add_review
 from tablewright.systems.chat.pages.search import finder
-from tablewright.systems.chat.pages.talk import talk_router
-from tablewright.systems.chat.pages.zoo import zoo_router
+from tablewright.systems.chat.pages.talk import add_talk
+from tablewright.systems.chat.pages.zoo import add_zoo
 
 OTHERS = ("student", "zookeeper", "administrator")
 PAGES = (
@@ -44,22 +43,21 @@ PAGES = (
 def chat_area(chat: Chat, console: Console, who: FindPrincipal) -> Area:
     """The area of SYSTEM.pages."""
     pages = ChatPages(console, who, chat)
-    router = home_router(pages)
-    gather(
-        router,
-        (
-            policy_router(pages),
-            talk_router(pages),
-            children_router(pages),
-            child_login_router(pages),
-            consent_router(pages),
-            family_router(pages),
-            review_router(pages),
-            zoo_router(pages),
-            admin_router(pages),
-            inspector_router(pages),
-        ),
-    )
+    router = pages.router()
+    for add in (
+        add_home,
+        add_policy,
+        add_talk,
+        add_children,
+        add_child_login,
+        add_consent,
+        add_family,
+        add_review,
+        add_zoo,
+        add_admin,
+        add_inspector,
+    ):
+        add(router, pages)
     return Area(
         "chat",
         "Zoo chat",

@@ -13,7 +13,7 @@ from tablewright.systems.chat.access import ChildOf, OpenChild, OwnChild
 from tablewright.systems.chat.family.readable import readable_body
 from tablewright.systems.chat.family_model import User
 from tablewright.systems.chat.pages.child import LISTED, Birth, child_page, child_path
-from tablewright.systems.chat.pages.page import ChatPages, refused_form, typed_fields
+from tablewright.systems.chat.pages.page import ChatPages, typed_fields
 
 
 def add_data(router: APIRouter, pages: ChatPages) -> None:
@@ -38,7 +38,7 @@ def add_data(router: APIRouter, pages: ChatPages) -> None:
             expected = int(form.get("version") or child.version)
             chat.people.change(child, given.model_dump(), opened.me, expected)
         except (FormWrong, CallerError) as mistake:
-            return shown(request, child, *refused_form(form, mistake))
+            return shown(request, child, form.refused(mistake), mistake.status)
         return pages.console.go(f"{child_path(child)}/data", "Saved.")
 
     @router.post("/children/{child_id}/transfer")

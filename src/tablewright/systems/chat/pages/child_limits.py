@@ -11,7 +11,7 @@ from tablewright.systems.chat.access import OpenChild
 from tablewright.systems.chat.family_model import Limits, User
 from tablewright.systems.chat.model import Value
 from tablewright.systems.chat.pages.child import PURPOSE, child_page, child_path
-from tablewright.systems.chat.pages.page import ChatPages, refused_form, typed_fields
+from tablewright.systems.chat.pages.page import ChatPages, typed_fields
 from tablewright.systems.chat.talk.prompts import LANGUAGES
 
 
@@ -45,7 +45,7 @@ def add_limits(router: APIRouter, pages: ChatPages) -> None:
             wanted = Limits(**given.model_dump())
             chat.children.set_limits(child, wanted, opened.me, int(form.get("version") or child.version))
         except (FormWrong, CallerError) as mistake:
-            return shown(request, child, *refused_form(form, mistake))
+            return shown(request, child, form.refused(mistake), mistake.status)
         return pages.console.go(
             f"{child_path(child)}/limits", "Limits saved. They apply to the next message."
         )

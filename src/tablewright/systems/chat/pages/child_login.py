@@ -6,7 +6,7 @@ Elsewhere: what a code is (family/child_logins.py).
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import RateLimiter, limit_rate
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.edge.rate_limit import rate_limit_key
 from tablewright.kit.system import LOGIN_LASTS
 from tablewright.pages.forms import Form, Posted
@@ -15,8 +15,7 @@ from tablewright.systems.chat.pages.child import child_page, child_path
 from tablewright.systems.chat.pages.page import HOME, ChatPages
 
 
-def child_login_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_child_login(router: APIRouter, pages: ChatPages) -> None:
     logins = pages.chat.child_logins
     pace = limit_rate(RateLimiter(), "child logins", per_minute=20, burst=10, key=rate_limit_key)
 
@@ -32,7 +31,7 @@ def child_login_router(pages: ChatPages) -> APIRouter:
         try:
             token = logins.redeem(form.get("code"))
         except CallerError as mistake:
-            return shown(request, form.refused(problem_for(mistake)), mistake.status)
+            return shown(request, form.refused(mistake), mistake.status)
         response = pages.console.go(HOME, "Hello! The animals are waiting for you.")
         pages.console.cookie.keep(response, token, LOGIN_LASTS)
         return response
@@ -52,5 +51,3 @@ def child_login_router(pages: ChatPages) -> APIRouter:
         )
         response.headers["Cache-Control"] = "no-store"
         return response
-
-    return router

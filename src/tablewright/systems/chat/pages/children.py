@@ -17,13 +17,12 @@ from tablewright.systems.chat.pages.child_chats import add_chats
 from tablewright.systems.chat.pages.child_data import add_data, add_erasure
 from tablewright.systems.chat.pages.child_limits import add_limits
 from tablewright.systems.chat.pages.child_memory import add_memory
-from tablewright.systems.chat.pages.page import ChatPages, refused_form, typed_fields
+from tablewright.systems.chat.pages.page import ChatPages, typed_fields
 
 _NEWEST = 3
 
 
-def children_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_children(router: APIRouter, pages: ChatPages) -> None:
     _add_list(router, pages)
     add_chats(router, pages)
     add_limits(router, pages)
@@ -31,7 +30,6 @@ def children_router(pages: ChatPages) -> APIRouter:
     add_access(router, pages)
     add_data(router, pages)
     add_erasure(router, pages)
-    return router
 
 
 def _add_list(router: APIRouter, pages: ChatPages) -> None:
@@ -71,7 +69,7 @@ def _add_list(router: APIRouter, pages: ChatPages) -> None:
             family = chat.families.own(me, wanted)
             child = chat.children.add(family, given.name, given.birth_date, me)
         except (FormWrong, CallerError) as mistake:
-            return new_page(request, me, *refused_form(form, mistake))
+            return new_page(request, me, form.refused(mistake), mistake.status)
         return pages.console.go(
             f"{child_path(child)}/consent", f"{child.name} is added. Now decide what you allow."
         )

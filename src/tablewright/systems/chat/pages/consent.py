@@ -5,7 +5,7 @@ Elsewhere: the rules of consent (family/consent.py), the notice itself (policy.p
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, Posted
 from tablewright.systems.chat.access import OpenChild, OwnChild
 from tablewright.systems.chat.family.consent import STRONG
@@ -26,11 +26,9 @@ _OFFERED: tuple[Method, ...] = ("email_plus", "text_plus", "questions", "id_and_
 _SCOPES: tuple[Scope, ...] = ("collect_and_use", "disclosure", "profiling")
 
 
-def consent_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_consent(router: APIRouter, pages: ChatPages) -> None:
     _add_decision(router, pages)
     _add_withdrawal(router, pages)
-    return router
 
 
 def _shown(
@@ -77,7 +75,7 @@ def _add_decision(router: APIRouter, pages: ChatPages) -> None:
                 )
             consents.request(me, child, wanted, method, version, phone)
         except CallerError as mistake:
-            return _shown(pages, request, child, form.refused(problem_for(mistake)), status=mistake.status)
+            return _shown(pages, request, child, form.refused(mistake), status=mistake.status)
         sent = phone if method == "text_plus" else me.email or ""
         return _shown(pages, request, child, Form(), sent=sent)
 
@@ -87,7 +85,7 @@ def _add_decision(router: APIRouter, pages: ChatPages) -> None:
         try:
             consents.confirm(me, child, form.get("code"))
         except CallerError as mistake:
-            found = form.refused(problem_for(mistake))
+            found = form.refused(mistake)
             return _shown(pages, request, child, found, me.email or "", mistake.status)
         return pages.console.go(f"{child_path(child)}/consent", "Thank you. Your consent is recorded.")
 

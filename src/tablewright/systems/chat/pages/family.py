@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.zones import ZONES
@@ -18,13 +18,11 @@ def family_path(family: Family) -> str:
     return f"{FAMILIES}/{family.family_id}"
 
 
-def family_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_family(router: APIRouter, pages: ChatPages) -> None:
     _add_family(router, pages)
     _add_people(router, pages)
     _add_new(router, pages)
     _add_invitation(router, pages)
-    return router
 
 
 def _shown(
@@ -72,7 +70,7 @@ def _add_family(router: APIRouter, pages: ChatPages) -> None:
         try:
             families.change(opened.family, opened.me, name=form.get("name"), time_zone=form.get("timeZone"))
         except CallerError as mistake:
-            named = form.refused(problem_for(mistake))
+            named = form.refused(mistake)
             return _shown(pages, request, opened.me, opened.family, Form(), named, mistake.status)
         return pages.console.go(family_path(opened.family), "Saved.")
 
@@ -86,7 +84,7 @@ def _add_people(router: APIRouter, pages: ChatPages) -> None:
         try:
             families.invite(opened.family, form.get("email"), opened.me, place)
         except CallerError as mistake:
-            refused = form.refused(problem_for(mistake))
+            refused = form.refused(mistake)
             return _shown(pages, request, opened.me, opened.family, refused, status=mistake.status)
         return pages.console.go(family_path(opened.family), "Invitation sent.")
 
@@ -129,7 +127,7 @@ def _add_new(router: APIRouter, pages: ChatPages) -> None:
         try:
             pages.chat.families.create(me, form.get("name"), form.get("timeZone"))
         except CallerError as mistake:
-            return shown(request, form.refused(problem_for(mistake)), mistake.status)
+            return shown(request, form.refused(mistake), mistake.status)
         return pages.console.go(LIST, "Family created. Add your children next.")
 
 

@@ -12,8 +12,7 @@ _CHATS = 4
 _HOMES = {"parent": "children", "zookeeper": "review", "administrator": "admin"}
 
 
-def home_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_home(router: APIRouter, pages: ChatPages) -> None:
     chat = pages.chat
 
     @router.get("")
@@ -34,8 +33,6 @@ def home_router(pages: ChatPages) -> APIRouter:
             why_not=_why_not(pages, me),
             key=chat.repository.new_ulid(),
         )
-
-    return router
 
 
 def _why_not(pages: ChatPages, me: User) -> str:

@@ -31,8 +31,7 @@ class Row:
     note: str = ""
 
 
-def inspector_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_inspector(router: APIRouter, pages: ChatPages) -> None:
     chat = pages.chat
 
     @router.get("/inspector")
@@ -56,8 +55,6 @@ def inspector_router(pages: ChatPages) -> APIRouter:
             parts_of=PARTS,
             rows=rows_of(window),
         )
-
-    return router
 
 
 def token_bar(window: Window) -> Markup:

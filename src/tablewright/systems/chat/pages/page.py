@@ -12,9 +12,8 @@ from typing import Any
 
 from fastapi import Request
 
-from tablewright.edge.errors import CallerError, problem_for
 from tablewright.english import WEEKDAYS, full_date, in_zone, moment_of_week
-from tablewright.pages.forms import Form, FormWrong
+from tablewright.pages.forms import Form
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
 from tablewright.systems.chat.access import CHAT
@@ -102,10 +101,3 @@ def typed_fields(form: Form, model: type[Value]) -> Form:
     """The fields of a model alone, for `read`."""
     names = {field.alias or name for name, field in model.model_fields.items()}
     return Form({name: text for name, text in form.values.items() if name in names})
-
-
-def refused_form(form: Form, mistake: FormWrong | CallerError) -> tuple[Form, int]:
-    """The form with its mistakes beside the fields, and the status of the page."""
-    if isinstance(mistake, FormWrong):
-        return Form(form.values, mistake.form.errors, mistake.form.error), 422
-    return form.refused(problem_for(mistake)), mistake.status

@@ -14,8 +14,7 @@ SCOPE_TITLES = {
 }
 
 
-def policy_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_policy(router: APIRouter, pages: ChatPages) -> None:
     notices = pages.chat.notices
 
     @router.get("/policy/notice")
@@ -31,5 +30,3 @@ def policy_router(pages: ChatPages) -> APIRouter:
     @router.get("/policy/safety")
     def safety(request: Request) -> Response:
         return pages.page(request, "safety", title="When a child needs help", protocol=notices.crisis())
-
-    return router

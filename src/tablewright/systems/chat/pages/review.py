@@ -5,9 +5,10 @@ from fastapi import APIRouter, Request, Response
 from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, FormWrong, Posted, form_of, read
 from tablewright.pages.layout import Crumb
-from tablewright.systems.chat.access import Contact, Zookeeper, actor_of, contact_of
+from tablewright.systems.chat.access import Contact, Zookeeper, contact_of
+from tablewright.systems.chat.family.people import actor_of
 from tablewright.systems.chat.model import Value
-from tablewright.systems.chat.pages.page import HOME, ChatPages, refused_form, typed_fields
+from tablewright.systems.chat.pages.page import HOME, ChatPages, typed_fields
 from tablewright.systems.chat.talk.review import SEVERITIES, Flagged
 from tablewright.systems.chat.zoo_model import Action, Direction, FlagState, Guardrail, Severity
 
@@ -37,12 +38,10 @@ class Rule(Value):
     reply: str = ""
 
 
-def review_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_review(router: APIRouter, pages: ChatPages) -> None:
     _add_queue(router, pages)
     _add_guardrails(router, pages)
     _add_guardrail(router, pages)
-    return router
 
 
 # --- the queue ---
@@ -136,7 +135,7 @@ def _add_guardrails(router: APIRouter, pages: ChatPages) -> None:
         try:
             guardrails.create(actor_of(me), form.get("guardrailId").strip(), _fields(form))
         except (FormWrong, CallerError) as mistake:
-            return _shown(pages, request, None, *refused_form(form, mistake))
+            return _shown(pages, request, None, form.refused(mistake), mistake.status)
         return pages.console.go(RULES, "Guardrail created. It applies within a minute.")
 
 
@@ -155,7 +154,7 @@ def _add_guardrail(router: APIRouter, pages: ChatPages) -> None:
             expected = int(form.get("version") or found.version)
             guardrails.change(actor_of(me), guardrail_id, _fields(form), expected)
         except (FormWrong, CallerError) as mistake:
-            return _shown(pages, request, found, *refused_form(form, mistake))
+            return _shown(pages, request, found, form.refused(mistake), mistake.status)
         return pages.console.go(RULES, "Saved. It applies within a minute.")
 
     @router.post("/guardrails/{guardrail_id}/switch")

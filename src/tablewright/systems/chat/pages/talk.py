@@ -28,12 +28,10 @@ def talk_path(conversation: Conversation) -> str:
     return f"{HOME}/talk/{conversation.conversation_id}"
 
 
-def talk_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_talk(router: APIRouter, pages: ChatPages) -> None:
     _add_list(router, pages)
     _add_talk(router, pages)
     _add_states(router, pages)
-    return router
 
 
 def _add_list(router: APIRouter, pages: ChatPages) -> None:

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Request, Response
 from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, FormWrong, Posted, form_of, read
 from tablewright.pages.layout import Crumb
-from tablewright.systems.chat.access import Zookeeper, actor_of
+from tablewright.systems.chat.access import Zookeeper
+from tablewright.systems.chat.family.people import actor_of
 from tablewright.systems.chat.model import Strategy, Value
-from tablewright.systems.chat.pages.page import HOME, ChatPages, refused_form, typed_fields
+from tablewright.systems.chat.pages.page import HOME, ChatPages, typed_fields
 
 LIST = f"{HOME}/zoo"
 LISTED = Crumb("Zoo", LIST)
@@ -56,12 +57,10 @@ def animal_path(animal_id: str) -> str:
     return f"{LIST}/{animal_id}"
 
 
-def zoo_router(pages: ChatPages) -> APIRouter:
-    router = pages.router()
+def add_zoo(router: APIRouter, pages: ChatPages) -> None:
     _add_list(router, pages)
     _add_animal(router, pages)
     _add_facts(router, pages)
-    return router
 
 
 def _add_list(router: APIRouter, pages: ChatPages) -> None:
@@ -92,7 +91,7 @@ def _add_list(router: APIRouter, pages: ChatPages) -> None:
                 actor_of(me), form.get("animalId").strip(), about.model_dump(), character.model_dump()
             )
         except (FormWrong, CallerError) as mistake:
-            return new_page(request, *refused_form(form, mistake))
+            return new_page(request, form.refused(mistake), mistake.status)
         return pages.console.go(
             animal_path(made.animal_id), f"{made.name} is new. Add facts, then let children in."
         )
@@ -137,8 +136,7 @@ def _add_animal(router: APIRouter, pages: ChatPages) -> None:
                 return shown(request, animal_id, form, preview={"question": asked, "answer": said})
             made = animals.publish(actor_of(me), animal_id, given.model_dump())
         except (FormWrong, CallerError) as mistake:
-            found, status = refused_form(form, mistake)
-            return shown(request, animal_id, found, status=status)
+            return shown(request, animal_id, form.refused(mistake), status=mistake.status)
         return pages.console.go(animal_path(animal_id), f"Version {made.config_version} is in use.")
 
     @router.post("/zoo/{animal_id}/use")
@@ -161,8 +159,7 @@ def _add_animal(router: APIRouter, pages: ChatPages) -> None:
             words = [each.strip().lower() for each in given.words.split(",") if each.strip()]
             animals.add_fact(actor_of(me), animal_id, given.topic, given.text, words)
         except (FormWrong, CallerError) as mistake:
-            found, status = refused_form(form, mistake)
-            return shown(request, animal_id, fact=found, status=status)
+            return shown(request, animal_id, fact=form.refused(mistake), status=mistake.status)
         return pages.console.go(f"{animal_path(animal_id)}#facts", "Fact added.")
 
 

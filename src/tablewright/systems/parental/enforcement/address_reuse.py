@@ -31,20 +31,21 @@ class Addresses:
     def __init__(self, repository: Repository, free: Free) -> None:
         self._repository, self._free = repository, free
 
-    def clean(self, sessions: Iterable[Session]) -> bool:
-        """Free the addresses of these sessions; whether all are."""
-        return all([one.is_clean or self._clean(one) for one in sessions])
+    def clean(self, sessions: Iterable[Session]) -> None:
+        """Free the addresses of these sessions."""
+        for one in sessions:
+            if not one.is_clean:
+                self._clean(one)
 
-    def _clean(self, session: Session) -> bool:
+    def _clean(self, session: Session) -> None:
         others = self._foreign(session)
         if others:
             self._free({one.child: None for one in others}, session.device_id)
             others = self._foreign(session)
         if others:
             self._alert(session, others)
-            return False
-        self._settle(session, is_clean=True)
-        return True
+        else:
+            self._settle(session, is_clean=True)
 
     def forget(self, sessions: Iterable[Session]) -> None:
         """These sessions have left their addresses: their alerts are closed."""

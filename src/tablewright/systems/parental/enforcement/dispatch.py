@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.enforcement.queue import Check, DeviceIds, DeviceQueues
-from tablewright.systems.parental.enforcement.reconciler import Outcome, Reconciler
+from tablewright.systems.parental.enforcement.reconciler import Done, Reconciler
 from tablewright.systems.parental.enforcement.sessions import Sessions
 from tablewright.systems.parental.family.notices import Notices
 from tablewright.systems.parental.family.tasks import ON_DEVICES, FamilyTasks
@@ -100,28 +100,28 @@ def check_all(parental: Parts, checks: Mapping[str, Check]) -> None:
 
 def _reconciled(
     parental: Parts, children: Sequence[str], skip_backoff: frozenset[str]
-) -> Mapping[str, Outcome]:
+) -> Mapping[str, Sequence[Done]]:
     try:
         return parental.reconciler.reconcile_all(children, skip_backoff)
     except Exception as mistake:
         if len(children) > 1:
             # One of them fails: each alone, so that the others do not.
             alone = [_reconciled(parental, [child], skip_backoff) for child in children]
-            return {child: outcome for each in alone for child, outcome in each.items()}
+            return {child: done for each in alone for child, done in each.items()}
         log.error("child not dealt with", extra={"mistake": type(mistake).__name__})
         _check_later(parental, children[0])
         return {}
 
 
-def _measure(parental: Parts, checks: Mapping[str, Check], outcomes: Mapping[str, Outcome]) -> None:
+def _measure(parental: Parts, checks: Mapping[str, Check], done: Mapping[str, Sequence[Done]]) -> None:
     """How long it took from when a child was due until it was done."""
     now = parental.repository.now()
-    for child, outcome in outcomes.items():
+    for child, attempts in done.items():
         check = checks[child]
-        for done in outcome.done:
-            if check.since is not None and done.error is None:
+        for one in attempts:
+            if check.since is not None and one.error is None:
                 seconds = (now - check.since).total_seconds()
-                parental.devices.meters.enforced(done.device_id, check.cause, seconds)
+                parental.devices.meters.enforced(one.device_id, check.cause, seconds)
 
 
 def _check_later(parental: Parts, child: str) -> None:

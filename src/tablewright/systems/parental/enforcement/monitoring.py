@@ -55,7 +55,6 @@ class DeviceFigures:
     calls_a_minute: int | None
     asked: int
     failed: int
-    not_asked: int
     call_times: Times
     enforced: Times
 
@@ -167,7 +166,6 @@ def device_figures(
         calls_a_minute=RATES[device.kind],
         asked=measured.calls_of(id),
         failed=measured.calls_of(id, "unavailable", "limited", "refused"),
-        not_asked=measured.calls_of(id, "not asked"),
         call_times=measured.call_times.get(id, Times()),
         enforced=measured.enforced_on(id),
     )

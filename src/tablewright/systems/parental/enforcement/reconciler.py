@@ -58,18 +58,6 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result. `unsettled`: how many rules are not yet as they should be; `is_clean`: no address of the child
-    has a rule of another child; `next_change`: when the child is due for a check."""
-
-    child: str
-    done: tuple[Done, ...] = ()
-    unsettled: int = 0
-    is_clean: bool = True
-    next_change: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _State:
     """A child as it is in the tables. `alarmed`: sessions that ended while their address was not clean."""
 
@@ -101,13 +89,16 @@ class Reconciler:
         self._verifying = Verifying(repository, devices, self._mend)
         self._addresses = Addresses(repository, self._free)
 
-    def reconcile(self, child: str, skip_backoff: frozenset[str] = frozenset()) -> Outcome:
-        """Do what is to be done for a child, now; devices in `skip_backoff` do not wait for the end of a pause."""
+    def reconcile(self, child: str, skip_backoff: frozenset[str] = frozenset()) -> tuple[Done, ...]:
+        """Do what is to be done for a child, now; devices in `skip_backoff` do not wait for the end of a pause.
+
+        Returned are the attempts.
+        """
         return self.reconcile_all([child], skip_backoff)[child]
 
     def reconcile_all(
         self, children: Iterable[str], skip_backoff: frozenset[str] = frozenset()
-    ) -> dict[str, Outcome]:
+    ) -> dict[str, tuple[Done, ...]]:
         """The same for many: what needs a deployment gets one for all of them."""
         return self._reconcile(dict.fromkeys(children), skip_backoff)
 
@@ -119,7 +110,7 @@ class Reconciler:
             return found
         return [replace(one, reason=GOES_ON) if one.state == "enforced" else one for one in found]
 
-    def retry(self, child: str, rule_id: str) -> Outcome:
+    def retry(self, child: str, rule_id: str) -> tuple[Done, ...]:
         """Try a rule again now, also one that its device refused; a device that rests after failures is asked too."""
         if rule_id.startswith(ALERT):
             return self.reconcile(child)  # rules in the way of an address never wait for a pause
@@ -145,25 +136,25 @@ class Reconciler:
         *,
         cleans: bool = True,
         only: str | None = None,
-    ) -> dict[str, Outcome]:
+    ) -> dict[str, tuple[Done, ...]]:
         """With `only`, just the steps on that device; the rest follows later, because another may be slow."""
         keys = list(children)
-        outcomes = {key: Outcome(key) for key in keys}
+        done: dict[str, tuple[Done, ...]] = dict.fromkeys(keys, ())
         for round in range(ROUNDS):
             # Only once in a hurry: what failed again has to wait like everything else.
             hurried = skip_backoff if round == 0 else frozenset[str]()
             waiting: list[Attempt] = []
-            keys = self._rounds(keys, hurried, waiting, outcomes, cleans=cleans, only=only)
+            keys = self._rounds(keys, hurried, waiting, done, cleans=cleans, only=only)
             if not keys:
                 break
-        return outcomes
+        return done
 
     def _rounds(
         self,
         keys: Sequence[str],
         skip_backoff: frozenset[str],
         waiting: list[Attempt],
-        outcomes: dict[str, Outcome],
+        done: dict[str, tuple[Done, ...]],
         *,
         cleans: bool,
         only: str | None,
@@ -171,14 +162,13 @@ class Reconciler:
         """A round for each, and the deployments it takes; those to look at again."""
         again = []
         for key in keys:
-            outcome, has_more = self._round(key, skip_backoff, waiting, cleans=cleans, only=only)
-            outcomes[key] = replace(outcome, done=(*outcomes[key].done, *outcome.done))
+            more, has_more = self._round(key, skip_backoff, waiting, cleans=cleans, only=only)
+            done[key] += more
             if has_more:
                 again.append(key)
         for attempt in self._attempts.deployed(waiting):
-            key = attempt.claimed.child
             self._attempts.finish(attempt)
-            outcomes[key] = replace(outcomes[key], done=(*outcomes[key].done, _done(attempt)))
+            done[attempt.claimed.child] += (_done(attempt),)
         return again
 
     def _round(
@@ -189,15 +179,14 @@ class Reconciler:
         *,
         cleans: bool,
         only: str | None,
-    ) -> tuple[Outcome, bool]:
+    ) -> tuple[tuple[Done, ...], bool]:
         """Look, and do what there is to do; whether to look again. What needs a deployment is put to `waiting`."""
         state = self._read(key)
         if state.stale:
             self._close(state.stale, state.at)
         self._addresses.forget(state.alarmed)
-        is_clean = (
-            self._addresses.clean(state.sessions) if cleans else all(one.is_clean for one in state.sessions)
-        )
+        if cleans:
+            self._addresses.clean(state.sessions)
         whole = plans.plan(state.wanted, state.rules, state.places, state.at, skip_backoff)
         plan = whole if only is None else plans.on_device(whole, only)
         for before, after in plan.touched:
@@ -213,13 +202,9 @@ class Reconciler:
             is_moved = True
             if plan != whole:
                 enqueue(self._repository, key)
-        left = [*plan.ensures, *plan.removes]
-        unsettled = len(left) - sum(one.mistake is None for one in attempts)
-        unsettled += plan.blocks_wait + plan.unblocks_wait
         held = {one.claimed.rule_id for one in waiting}
         done = tuple(_done(one) for one in attempts if one.claimed.rule_id not in held)
-        outcome = Outcome(key, done, unsettled, is_clean, state.effective.next_change)
-        return outcome, bool(attempts) or bool(state.stale) or not is_moved
+        return done, bool(attempts) or bool(state.stale) or not is_moved
 
     # --- reading ---
 

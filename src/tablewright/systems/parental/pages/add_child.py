@@ -17,7 +17,7 @@ from tablewright.pages.forms import Form
 from tablewright.pages.layout import Crumb
 from tablewright.systems.parental import field_rules
 from tablewright.systems.parental.model import Family
-from tablewright.systems.parental.pages.page import HOME, Look, ParentalPages, Posted, refused, status_of
+from tablewright.systems.parental.pages.page import HOME, Look, ParentalPages, Posted, refused
 
 _NEW = f"{HOME}/children/new"
 _ON_ITS_WAY = "A code is on its way to {}. It works for 15 minutes."
@@ -35,14 +35,12 @@ def zones() -> Mapping[str, tuple[tuple[str, str], ...]]:
     return found
 
 
-def joining_router(pages: ParentalPages) -> APIRouter:
-    router = pages.private_router()
+def add_new_child(router: APIRouter, pages: ParentalPages) -> None:
     for part in (_adding, _renumbering):
-        part(pages, router)
-    return router
+        part(router, pages)
 
 
-def _adding(pages: ParentalPages, router: APIRouter) -> None:
+def _adding(router: APIRouter, pages: ParentalPages) -> None:
     children = pages.parental.children
 
     def family_of(request: Request, id: str) -> Family:
@@ -76,7 +74,7 @@ def _adding(pages: ParentalPages, router: APIRouter) -> None:
                 family_id=family.family_id,
             )  # fmt: skip
         except CallerError as mistake:
-            return show(request, family, _refused(form, mistake), status_of(mistake))
+            return show(request, family, _refused(form, mistake), mistake.status)
         said = f"{child.child_name} was added. Now add the first rule."
         return pages.console.go(f"{pages.child_path(child)}/policies/new", said)
 
@@ -104,7 +102,7 @@ def _sent(pages: ParentalPages, reference: str) -> Form:
     return Form({"phoneNumber": number, "sent": number} if number else {})
 
 
-def _renumbering(pages: ParentalPages, router: APIRouter) -> None:
+def _renumbering(router: APIRouter, pages: ParentalPages) -> None:
     children = pages.parental.children
 
     def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
@@ -129,6 +127,6 @@ def _renumbering(pages: ParentalPages, router: APIRouter) -> None:
                 return pages.console.go(to, _ON_ITS_WAY.format(wanted))
             moved = children.change_number(look.child, form.get("sent"), form.get("code"), look.actor)
         except CallerError as mistake:
-            return show(request, look, _refused(form, mistake), status_of(mistake))
+            return show(request, look, _refused(form, mistake), mistake.status)
         said = f"{moved.child_name}'s number is now {moved.phone}. Rules and records move over within a minute or two."
         return pages.console.go(pages.child_path(moved), said)

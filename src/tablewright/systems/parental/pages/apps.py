@@ -13,9 +13,7 @@ from tablewright.systems.parental.pages.page import HOME, ParentalPages
 LIST = f"{HOME}/apps"
 
 
-def apps_router(pages: ParentalPages) -> APIRouter:
-    router = pages.private_router()
-
+def add_apps(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("/apps")
     def apps(request: Request, find: str = "") -> Response:
         offered = pages.parental.registry.offered()
@@ -38,5 +36,3 @@ def apps_router(pages: ParentalPages) -> APIRouter:
             request, "app", title=found.app_name, crumbs=(Crumb("Apps", LIST),), app=found, children=children,
             left_out=left_out(found, [BlockedApp(app_name=found.app_name)], ()),
         )  # fmt: skip
-
-    return router

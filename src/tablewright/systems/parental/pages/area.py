@@ -10,17 +10,17 @@ from tablewright.edge.routes import gather
 from tablewright.kit.tables import Actor
 from tablewright.pages.area import Area, Nav
 from tablewright.pages.layout import Console
-from tablewright.systems.parental.pages.add_child import joining_router
-from tablewright.systems.parental.pages.apps import apps_router
-from tablewright.systems.parental.pages.dashboard import dashboard_router
-from tablewright.systems.parental.pages.deletion import closing_router
-from tablewright.systems.parental.pages.family import family_router
-from tablewright.systems.parental.pages.history import records_router
+from tablewright.systems.parental.pages.add_child import add_new_child
+from tablewright.systems.parental.pages.apps import add_apps
+from tablewright.systems.parental.pages.dashboard import add_dashboard
+from tablewright.systems.parental.pages.deletion import add_deletion
+from tablewright.systems.parental.pages.family import add_family
+from tablewright.systems.parental.pages.history import add_records
 from tablewright.systems.parental.pages.operator import OPERATOR_PAGES, operator_router
-from tablewright.systems.parental.pages.overview import overview_router
+from tablewright.systems.parental.pages.overview import add_overview
 from tablewright.systems.parental.pages.page import pages_of
-from tablewright.systems.parental.pages.policies import policies_router
-from tablewright.systems.parental.pages.privacy import privacy_router
+from tablewright.systems.parental.pages.policies import add_policies
+from tablewright.systems.parental.pages.privacy import add_privacy
 from tablewright.systems.parental.pages.search import finder
 from tablewright.systems.parental.parental import Parental
 
@@ -37,20 +37,21 @@ PAGES = (
 def parental_area(parental: Parental, console: Console, who: FindPrincipal) -> Area:
     """The area of SYSTEM.pages."""
     pages = pages_of(parental, console, who)
-    router = family_router(pages)
-    # joining_router first: otherwise `children/new` would be read as a child.
-    parts = (
-        joining_router(pages),
-        closing_router(pages),
-        policies_router(pages),
-        dashboard_router(pages),
-        records_router(pages),
-        privacy_router(pages),
-        apps_router(pages),
-        overview_router(pages),
-        operator_router(parental, console, who),
-    )
-    gather(router, parts)
+    router = pages.private_router()
+    # add_new_child first: otherwise `children/new` would be read as a child.
+    for add in (
+        add_family,
+        add_new_child,
+        add_deletion,
+        add_policies,
+        add_dashboard,
+        add_records,
+        add_privacy,
+        add_apps,
+        add_overview,
+    ):
+        add(router, pages)
+    gather(router, (operator_router(parental, console, who),))
     return Area(
         "parental",
         "Parental controls",

@@ -16,9 +16,7 @@ PERIODS = (("1", "Today"), ("7", "7 days"), ("30", "30 days"))
 _TAB = "/dashboard"
 
 
-def dashboard_router(pages: ParentalPages) -> APIRouter:
-    router = pages.private_router()
-
+def add_dashboard(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("/children/{key}/dashboard")
     def dashboard(request: Request, key: str, days: str = "7") -> Response:
         look = pages.look(request, key)
@@ -38,8 +36,6 @@ def dashboard_router(pages: ParentalPages) -> APIRouter:
             change=change_of_weeks(found.weeks.change),
             apps=[(app, meter(app.share)) for app in period.by_app],
         )
-
-    return router
 
 
 def _over_time(period: Period) -> str:

@@ -14,8 +14,7 @@ from tablewright.systems.parental.pages.page import HOME, ParentalPages, Posted,
 from tablewright.systems.parental.pages.words import date_at
 
 
-def closing_router(pages: ParentalPages) -> APIRouter:
-    router = pages.private_router()
+def add_deletion(router: APIRouter, pages: ParentalPages) -> None:
     closing = pages.parental.deletion
 
     def show(request: Request, id: str, form: Form, status: int = 200) -> Response:
@@ -54,5 +53,3 @@ def closing_router(pages: ParentalPages) -> APIRouter:
         except CallerError as mistake:
             return pages.console.go(HOME, mistake.message, "bad")
         return pages.console.go(HOME, f"{family.name} will not be deleted.")
-
-    return router

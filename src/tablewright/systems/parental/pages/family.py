@@ -27,7 +27,6 @@ from tablewright.systems.parental.pages.page import (
     keep_reason,
     overtaken,
     refused,
-    status_of,
     version_of,
     zone_of_family,
 )
@@ -70,10 +69,7 @@ class Home:
         return f"{HOME}/families/{self.family.family_id}"
 
 
-def family_router(pages: ParentalPages) -> APIRouter:
-    """The area's outermost router: only there may a path be empty."""
-    router = pages.private_router()
-
+def add_family(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("")
     def home(request: Request) -> Response:
         actor = pages.actor(request)
@@ -85,8 +81,7 @@ def family_router(pages: ParentalPages) -> APIRouter:
         return home_page(pages, request)
 
     for part in (_beginning, _settings, _guardians, _invitations):
-        part(pages, router)
-    return router
+        part(router, pages)
 
 
 def card_of(pages: ParentalPages, child: Child) -> Card:
@@ -143,7 +138,7 @@ def home_page(
     )
 
 
-def _beginning(pages: ParentalPages, router: APIRouter) -> None:
+def _beginning(router: APIRouter, pages: ParentalPages) -> None:
     @router.post("/families")
     def create(request: Request, form: Posted) -> Response:
         actor = pages.actor(request)
@@ -152,7 +147,7 @@ def _beginning(pages: ParentalPages, router: APIRouter) -> None:
                 form.get("name"), actor, person=form.get("guardianName") or _name(pages, request)
             )
         except CallerError as mistake:
-            return home_page(pages, request, refused(form, mistake), status=status_of(mistake))
+            return home_page(pages, request, refused(form, mistake), status=mistake.status)
         return pages.console.go(
             f"{HOME}/children/new?family={made.family_id}", f"{made.name} was created. Now add a child."
         )
@@ -167,7 +162,7 @@ def _beginning(pages: ParentalPages, router: APIRouter) -> None:
             )
         except CallerError as mistake:
             again = refused(form, mistake, {"": "phoneNumber"} if mistake.field is None else None)
-            return home_page(pages, request, again, status=status_of(mistake))
+            return home_page(pages, request, again, status=mistake.status)
         home = pages.child_path(child)
         answer = pages.console.go(home)
         keep_reason(answer, home, form.get(REASON))
@@ -182,7 +177,7 @@ def _name(pages: ParentalPages, request: Request) -> str:
 # --- settings ---
 
 
-def _settings(pages: ParentalPages, router: APIRouter) -> None:
+def _settings(router: APIRouter, pages: ParentalPages) -> None:
     families = pages.parental.families
 
     def show(request: Request, family: Family, form: Form, status: int = 200) -> Response:
@@ -213,7 +208,7 @@ def _settings(pages: ParentalPages, router: APIRouter) -> None:
             )
         except CallerError as mistake:
             again = _beside_domains(form, mistake)
-            return show(request, family, again, status_of(mistake))
+            return show(request, family, again, mistake.status)
         return pages.console.go(HOME, "Settings saved.")
 
 
@@ -241,7 +236,7 @@ def _beside_domains(form: Form, mistake: CallerError) -> Form:
 # --- guardians ---
 
 
-def _guardians(pages: ParentalPages, router: APIRouter) -> None:
+def _guardians(router: APIRouter, pages: ParentalPages) -> None:
     guardians = pages.parental.guardians
 
     @router.post("/families/{id}/invitations")
@@ -250,7 +245,7 @@ def _guardians(pages: ParentalPages, router: APIRouter) -> None:
             made = guardians.invite(id, form.get("email"), pages.actor(request))
         except CallerError as mistake:
             again = refused(form, mistake)
-            return home_page(pages, request, invite=(id, again), status=status_of(mistake))
+            return home_page(pages, request, invite=(id, again), status=mistake.status)
         return pages.console.go(
             f"{HOME}#guardians", f"{made.email} was invited. The invitation is valid for a week."
         )
@@ -313,7 +308,7 @@ def _guardians(pages: ParentalPages, router: APIRouter) -> None:
 # --- invitations to the caller ---
 
 
-def _invitations(pages: ParentalPages, router: APIRouter) -> None:
+def _invitations(router: APIRouter, pages: ParentalPages) -> None:
     guardians = pages.parental.guardians
 
     def offered(request: Request, id: str) -> Invitation | None:

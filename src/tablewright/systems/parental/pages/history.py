@@ -42,17 +42,15 @@ _HIDDEN = frozenset((
 _MOMENTS = frozenset(("beginsAt", "until", "pausedUntil", "createdAt", "joinedAt", "deletedAt", "releasedAt"))
 
 
-def records_router(pages: ParentalPages) -> APIRouter:
-    router = pages.private_router()
+def add_records(router: APIRouter, pages: ParentalPages) -> None:
     for part in (_history, _activity, _notices):
-        part(pages, router)
-    return router
+        part(router, pages)
 
 
 # --- enforcement ---
 
 
-def _history(pages: ParentalPages, router: APIRouter) -> None:
+def _history(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("/children/{key}/history")
     def history(request: Request, key: str, form: Asked, after: str = "") -> Response:
         look = pages.look(request, key)
@@ -93,7 +91,7 @@ def _days(form: Form, child: Child) -> tuple[datetime | None, datetime | None]:
 # --- activity ---
 
 
-def _activity(pages: ParentalPages, router: APIRouter) -> None:
+def _activity(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("/activity")
     def activity(request: Request, family: str = "", after: str = "") -> Response:
         actor = pages.actor(request)
@@ -187,7 +185,7 @@ def _list_words(name: str, values: Sequence[JsonValue]) -> str:
 # --- messages ---
 
 
-def _notices(pages: ParentalPages, router: APIRouter) -> None:
+def _notices(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("/notices")
     def notices(request: Request, family: str = "") -> Response:
         actor = pages.actor(request)

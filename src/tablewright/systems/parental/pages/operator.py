@@ -33,5 +33,5 @@ def operator_router(parental: Parental, console: Console, who: FindPrincipal) ->
     pages = pages_of(parental, console, who)
     router = pages.private_router()
     for add in (add_devices, add_failures, add_rules, add_registry, add_queues):
-        add(pages, router)
+        add(router, pages)
     return router

@@ -31,7 +31,6 @@ from tablewright.systems.parental.pages.page import (
     Posted,
     overtaken,
     refused,
-    status_of,
     version_of,
 )
 
@@ -58,16 +57,16 @@ class TypedFaults(Value):
         )
 
 
-def add_devices(pages: OperatorPages, router: APIRouter) -> None:
+def add_devices(router: APIRouter, pages: OperatorPages) -> None:
     # First: otherwise "new" would be read as a device.
     for part in (_forms, _lists, _actions, _guards, _simulated):
-        part(pages, router)
+        part(router, pages)
 
 
 # --- list and page ---
 
 
-def _lists(pages: OperatorPages, router: APIRouter) -> None:
+def _lists(router: APIRouter, pages: OperatorPages) -> None:
     parental = pages.parental
 
     @router.get("/devices")
@@ -155,7 +154,7 @@ def _tried(simulated: SimulatedFirewall | None, form: Form) -> tuple[Form, tuple
 # --- changes ---
 
 
-def _forms(pages: OperatorPages, router: APIRouter) -> None:
+def _forms(router: APIRouter, pages: OperatorPages) -> None:
     devices = pages.parental.devices
 
     def show(request: Request, form: Form, device: Device | None = None, status: int = 200) -> Response:
@@ -173,13 +172,11 @@ def _forms(pages: OperatorPages, router: APIRouter) -> None:
     def add(request: Request, form: Posted) -> Response:
         try:
             made = devices.add(read(form, NewDevice).device())
-        except FormWrong as wrong:
-            return show(request, wrong.form, status=422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             again = refused(form, mistake)
-            if mistake.code == "EXISTS":
+            if isinstance(mistake, CallerError) and mistake.code == "EXISTS":
                 again = form.wrong("deviceId", "There is already a firewall with this ID.")
-            return show(request, again, status=status_of(mistake))
+            return show(request, again, status=mistake.status)
         said = f"{made.name} was added. It gets rules once a child's device is reported behind it."
         return pages.console.go(device_path(made.device_id), said)
 
@@ -201,14 +198,12 @@ def _forms(pages: OperatorPages, router: APIRouter) -> None:
                 access_policy_id=change.access_policy_id.strip(),
                 secret_name=(change.secret_name or "").strip() or None,
             )
-        except FormWrong as wrong:
-            return show(request, wrong.form, device, 422)
-        except CallerError as mistake:
-            return show(request, refused(form, mistake), device, status_of(mistake))
+        except (FormWrong, CallerError) as mistake:
+            return show(request, refused(form, mistake), device, mistake.status)
         return pages.console.go(device_path(id), "Saved. The new settings are used from now on.")
 
 
-def _actions(pages: OperatorPages, router: APIRouter) -> None:
+def _actions(router: APIRouter, pages: OperatorPages) -> None:
     parental = pages.parental
 
     @router.post("/devices/{id}/health")
@@ -300,7 +295,7 @@ def verified_words(done: Verified) -> str:
 # --- Linux gateways only ---
 
 
-def _guards(pages: OperatorPages, router: APIRouter) -> None:
+def _guards(router: APIRouter, pages: OperatorPages) -> None:
     devices = pages.parental.devices
 
     @router.post("/devices/{id}/guard")
@@ -318,7 +313,7 @@ def _guards(pages: OperatorPages, router: APIRouter) -> None:
             device = devices.change(id, guard=typed)
         except CallerError as mistake:
             again = _beside_networks(form, mistake)
-            return show_device(pages, request, id, guard=again, status=status_of(mistake))
+            return show_device(pages, request, id, guard=again, status=mistake.status)
         if device.guard_kept == device.guard:
             return pages.console.go(device_path(id), "Saved and active on the gateway.")
         said = "Saved, but the gateway does not have the settings yet. We keep trying."
@@ -338,7 +333,7 @@ def _beside_networks(form: Form, mistake: CallerError) -> Form:
 # --- simulated firewalls only ---
 
 
-def _simulated(pages: OperatorPages, router: APIRouter) -> None:
+def _simulated(router: APIRouter, pages: OperatorPages) -> None:
     def device(id: str) -> SimulatedFirewall:
         found = pages.parental.devices.simulated(id)
         if found is None:

@@ -12,7 +12,7 @@ from tablewright.systems.parental.pages.page import HOME, listing_of
 from tablewright.systems.parental.pages.words import app_words
 
 
-def add_failures(pages: OperatorPages, router: APIRouter) -> None:
+def add_failures(router: APIRouter, pages: OperatorPages) -> None:
     parental = pages.parental
 
     @router.get("/failures")

@@ -31,12 +31,12 @@ REASONS = {
 }
 
 
-def add_queues(pages: OperatorPages, router: APIRouter) -> None:
+def add_queues(router: APIRouter, pages: OperatorPages) -> None:
     for part in (_quarantine, _tasks):
-        part(pages, router)
+        part(router, pages)
 
 
-def _quarantine(pages: OperatorPages, router: APIRouter) -> None:
+def _quarantine(router: APIRouter, pages: OperatorPages) -> None:
     parental = pages.parental
 
     @router.get("/quarantine")
@@ -88,7 +88,7 @@ def counted_words(counted: Counted) -> tuple[str, bool]:
     return f"{plural(counted.counted, 'request')} counted.{left}", True
 
 
-def _tasks(pages: OperatorPages, router: APIRouter) -> None:
+def _tasks(router: APIRouter, pages: OperatorPages) -> None:
     parental = pages.parental
 
     @router.get("/tasks")

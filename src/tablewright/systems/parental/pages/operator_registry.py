@@ -20,7 +20,7 @@ from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.model import App, BlockedApp, IpRange
 from tablewright.systems.parental.pages.operator_page import OperatorPages
-from tablewright.systems.parental.pages.page import HOME, Asked, Posted, overtaken, status_of, version_of
+from tablewright.systems.parental.pages.page import HOME, Asked, Posted, overtaken, version_of
 from tablewright.systems.parental.policy.registry import EDITED, Affected
 
 _LISTED = Crumb("App registry", f"{HOME}/registry")
@@ -28,15 +28,15 @@ AT_A_TIME = 50
 ON, OFF = "on", "off"
 
 
-def add_registry(pages: OperatorPages, router: APIRouter) -> None:
+def add_registry(router: APIRouter, pages: OperatorPages) -> None:
     for part in (_lists, _forms, _actions):
-        part(pages, router)
+        part(router, pages)
 
 
 # --- list and page ---
 
 
-def _lists(pages: OperatorPages, router: APIRouter) -> None:
+def _lists(router: APIRouter, pages: OperatorPages) -> None:
     registry = pages.parental.registry
 
     @router.get("/registry")
@@ -135,7 +135,7 @@ def affected_words(found: Affected) -> str:
 # --- forms ---
 
 
-def _forms(pages: OperatorPages, router: APIRouter) -> None:
+def _forms(router: APIRouter, pages: OperatorPages) -> None:
     registry = pages.parental.registry
 
     def show(request: Request, form: Form, app: App | None = None, status: int = 200) -> Response:
@@ -165,7 +165,7 @@ def _forms(pages: OperatorPages, router: APIRouter) -> None:
             current = one(pages, name)
             return show(request, overtaken(form, "this app", version=str(current.version)), current, 409)
         except CallerError as mistake:
-            return show(request, beside(form, mistake), before, status_of(mistake))
+            return show(request, beside(form, mistake), before, mistake.status)
         said = "Saved. Firewall rules are updated within a minute."
         return pages.console.go(app_path(saved.app_name), said)
 
@@ -271,7 +271,7 @@ def beside(form: Form, mistake: CallerError) -> Form:
 # --- retire, restore, load ---
 
 
-def _actions(pages: OperatorPages, router: APIRouter) -> None:
+def _actions(router: APIRouter, pages: OperatorPages) -> None:
     registry = pages.parental.registry
 
     @router.get("/registry/retire")

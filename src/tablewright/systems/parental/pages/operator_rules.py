@@ -28,7 +28,7 @@ STATES = {
 }
 
 
-def add_rules(pages: OperatorPages, router: APIRouter) -> None:
+def add_rules(router: APIRouter, pages: OperatorPages) -> None:
     parental = pages.parental
 
     @router.get("/rules")

@@ -18,7 +18,7 @@ from tablewright.systems.parental.enforcement.plan import AppStatus
 from tablewright.systems.parental.model import EVERYTHING, Device, OverrideKind, Session
 from tablewright.systems.parental.pages.charts import day_timeline
 from tablewright.systems.parental.pages.confirmation import confirmation
-from tablewright.systems.parental.pages.page import Look, ParentalPages, Posted, later, refused, status_of
+from tablewright.systems.parental.pages.page import Look, ParentalPages, Posted, later, refused
 from tablewright.systems.parental.pages.words import (
     IN_PART,
     STATES,
@@ -55,11 +55,9 @@ class Row:
     unmet: tuple[str, ...]
 
 
-def overview_router(pages: ParentalPages) -> APIRouter:
-    router = pages.private_router()
+def add_overview(router: APIRouter, pages: ParentalPages) -> None:
     for part in (_pages, _exceptions, _pauses):
-        part(pages, router)
-    return router
+        part(router, pages)
 
 
 def rows_of(pages: ParentalPages, look: Look, statuses: Sequence[AppStatus]) -> list[Row]:
@@ -201,7 +199,7 @@ def _sessions(pages: ParentalPages, sessions: Sequence[Session]) -> list[tuple[S
     return [(one, names[one.device_id].name if one.device_id in names else one.device_id) for one in sessions]
 
 
-def _pages(pages: ParentalPages, router: APIRouter) -> None:
+def _pages(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("/children/{key}")
     def child(request: Request, key: str) -> Response:
         return page_of_child(pages, request, pages.look(request, key))
@@ -219,7 +217,7 @@ def _pages(pages: ParentalPages, router: APIRouter) -> None:
 # --- exceptions ---
 
 
-def _exceptions(pages: ParentalPages, router: APIRouter) -> None:
+def _exceptions(router: APIRouter, pages: ParentalPages) -> None:
     @router.post("/children/{key}/exceptions")
     def add(request: Request, key: str, form: Posted) -> Response:
         look = pages.open(request, key)
@@ -229,11 +227,9 @@ def _exceptions(pages: ParentalPages, router: APIRouter) -> None:
             made = pages.parental.overrides.add(
                 look.child, kind, form.get("app"), until, look.actor, reason=form.get("reason") or None
             )
-        except FormWrong as wrong:
-            return page_of_child(pages, request, look, wrong.form, status=422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             again = refused(Form({"until": "", **form.values}), mistake, {"appName": "app"})
-            return page_of_child(pages, request, look, again, status=status_of(mistake))
+            return page_of_child(pages, request, look, again, status=mistake.status)
         when = _until(made.until, look, pages)
         said = f"Exception saved: {kind} {_lower(app_words(made.app_name))} until {when}."
         return pages.console.go(look.at(), said)
@@ -259,18 +255,16 @@ def _until(until: datetime, look: Look, pages: ParentalPages) -> str:
 # --- pause of all rules ---
 
 
-def _pauses(pages: ParentalPages, router: APIRouter) -> None:
+def _pauses(router: APIRouter, pages: ParentalPages) -> None:
     @router.post("/children/{key}/pause")
     def pause(request: Request, key: str, form: Posted) -> Response:
         look = pages.open(request, key)
         try:
             until = later(form, look.child, pages.now())
             pages.parental.children.change(look.child, {"paused_until": until}, look.actor)
-        except FormWrong as wrong:
-            return page_of_child(pages, request, look, pause=wrong.form, status=422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             again = refused(Form({"until": "", **form.values}), mistake, {"pausedUntil": "until"})
-            return page_of_child(pages, request, look, pause=again, status=status_of(mistake))
+            return page_of_child(pages, request, look, pause=again, status=mistake.status)
         said = f"{look.child.child_name}'s rules are paused until {_until(until, look, pages)}."
         return pages.console.go(look.at(), said)
 

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.design import Query
-from tablewright.edge.errors import CallerError, problem_for
+from tablewright.edge.errors import CallerError
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.kit.tables import Actor
 from tablewright.mapping import Page
@@ -213,15 +213,13 @@ def later(form: Form, child: Child, now: datetime) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=texts.zone_of(child))
 
 
-def refused(form: Form, mistake: CallerError, fields: Mapping[str, str] | None = None) -> Form:
+def refused(form: Form, mistake: FormWrong | CallerError, fields: Mapping[str, str] | None = None) -> Form:
     """The form with the refusal beside its field; `fields` maps the API's field names to the form's."""
+    if isinstance(mistake, FormWrong):
+        return form.refused(mistake)
     name = (fields or {}).get(mistake.field or "", mistake.field)
     if name == VERSION:  # hidden in the form: a sentence beside it is not read
         return replace(form, error=mistake.message)
     if name is not None and (name in form.values or name in (fields or {}).values()):
         return form.wrong(name, mistake.message)
-    return form.refused(problem_for(mistake))
-
-
-def status_of(mistake: CallerError) -> int:
-    return mistake.status
+    return form.refused(mistake)

@@ -26,7 +26,6 @@ from tablewright.systems.parental.pages.page import (
     later,
     overtaken,
     refused,
-    status_of,
     version_of,
 )
 from tablewright.systems.parental.pages.words import (
@@ -44,14 +43,12 @@ _TAB = "/policies"
 _ONLY_THE_FORM = ("find", "show", "add-time", "add-own", "drop")
 
 
-def policies_router(pages: ParentalPages) -> APIRouter:
-    router = pages.private_router()
+def add_policies(router: APIRouter, pages: ParentalPages) -> None:
     for part in (_list, _editor, _moves):
-        part(pages, router)
-    return router
+        part(router, pages)
 
 
-def _list(pages: ParentalPages, router: APIRouter) -> None:
+def _list(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("/children/{key}/policies")
     def policies(request: Request, key: str) -> Response:
         look = pages.look(request, key)
@@ -119,7 +116,7 @@ def _shown(pages: ParentalPages, look: Look, form: Form) -> dict[str, Any]:
     }
 
 
-def _editor(pages: ParentalPages, router: APIRouter) -> None:
+def _editor(router: APIRouter, pages: ParentalPages) -> None:
     service = pages.parental.policies
 
     @router.get("/children/{key}/policies/new")
@@ -177,7 +174,7 @@ def _editor(pages: ParentalPages, router: APIRouter) -> None:
             if mistake.code == "IDEMPOTENCY_KEY_REUSED":
                 words = "This form was already saved. Save again to add a second rule."
                 again = Form({**form.values, "key": pages.console.world.new_id()}, error=words)
-            return editor(pages, request, look, again, policy, status_of(mistake))
+            return editor(pages, request, look, again, policy, mistake.status)
         words = " ".join(["Saved." if policy else "Rule saved.", *(one.message for one in saved.notices)])
         to = look.at() if saved.policy.status == "active" else look.at(_TAB)
         return pages.console.go(to, words, "note" if saved.notices else "good")
@@ -186,7 +183,7 @@ def _editor(pages: ParentalPages, router: APIRouter) -> None:
 # --- pause, resume, delete ---
 
 
-def _moves(pages: ParentalPages, router: APIRouter) -> None:
+def _moves(router: APIRouter, pages: ParentalPages) -> None:
     service = pages.parental.policies
 
     @router.post("/children/{key}/policies/{id}/pause")

@@ -25,7 +25,6 @@ from tablewright.systems.parental.pages.page import (
     Posted,
     overtaken,
     refused,
-    status_of,
     version_of,
 )
 
@@ -33,11 +32,9 @@ _TAB = "/settings"
 SHEETS: tuple[Sheet, ...] = get_args(Sheet)
 
 
-def privacy_router(pages: ParentalPages) -> APIRouter:
-    router = pages.private_router()
+def add_privacy(router: APIRouter, pages: ParentalPages) -> None:
     for part in (_settings, _exports, _release, _erase):
-        part(pages, router)
-    return router
+        part(router, pages)
 
 
 def is_owner(pages: ParentalPages, look: Look) -> bool:
@@ -48,7 +45,7 @@ def is_owner(pages: ParentalPages, look: Look) -> bool:
     return True
 
 
-def _settings(pages: ParentalPages, router: APIRouter) -> None:
+def _settings(router: APIRouter, pages: ParentalPages) -> None:
     def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
         return pages.child_page(
             request, look, "child_settings", tab=_TAB, form=form, status=status, zones=zones(), sheets=SHEETS,
@@ -70,7 +67,7 @@ def _settings(pages: ParentalPages, router: APIRouter) -> None:
             current = pages.open(request, key)
             return show(request, current, overtaken(form, "this", version=str(current.child.version)), 409)
         except CallerError as mistake:
-            return show(request, look, refused(form, mistake), status_of(mistake))
+            return show(request, look, refused(form, mistake), mistake.status)
         said = "Saved."
         if changed.timezone != look.child.timezone:
             said = f"Saved. The times in rules are now in {changed.timezone}."
@@ -80,7 +77,7 @@ def _settings(pages: ParentalPages, router: APIRouter) -> None:
 # --- export ---
 
 
-def _exports(pages: ParentalPages, router: APIRouter) -> None:
+def _exports(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("/children/{key}/export.json")
     def export(request: Request, key: str) -> Response:
         look = pages.look(request, key)
@@ -106,7 +103,7 @@ def _file(text: str, kind: str, headers: dict[str, str]) -> Response:
 # --- release of the number ---
 
 
-def _release(pages: ParentalPages, router: APIRouter) -> None:
+def _release(router: APIRouter, pages: ParentalPages) -> None:
     @router.get("/children/{key}/release")
     def ask(request: Request, key: str) -> Response:
         look = pages.open(request, key)
@@ -139,7 +136,7 @@ def _crumbs(look: Look) -> tuple[Crumb, ...]:
 # --- erased ---
 
 
-def _erase(pages: ParentalPages, router: APIRouter) -> None:
+def _erase(router: APIRouter, pages: ParentalPages) -> None:
     def owned(request: Request, key: str) -> Look:
         """The child, for the owner of its family; also after its number was released."""
         actor = pages.actor(request)

@@ -8,7 +8,6 @@ a change, or made it, reads no older registry afterwards. Elsewhere: what is kep
 
 import hashlib
 import json
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,8 +28,6 @@ from tablewright.systems.parental.errors import VersionConflict
 from tablewright.systems.parental.model import EVERYTHING, App, AuditEntry, Policy
 from tablewright.systems.parental.policy import policies_by_app
 from tablewright.systems.parental.repository import Repository
-
-log = logging.getLogger("tablewright.parental")
 
 LIFETIME = timedelta(seconds=300)
 # How old what we have may be while the cache does not answer: less than the 5 s in which a change is seen everywhere.

@@ -17,8 +17,7 @@ from tablewright.systems.portal.pages.forms import form_of_stored, refused, too_
 from tablewright.systems.portal.pages.page import HOME, PortalPages
 
 
-def account_router(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def add_account(router: APIRouter, pages: PortalPages) -> None:
     tenants, verification = pages.portal.tenants, pages.portal.verification
 
     def show(
@@ -93,8 +92,6 @@ def account_router(pages: PortalPages) -> APIRouter:
             media_type="application/json",
             headers=attachment("portal", me.email, pages.portal.repository.now(), "json"),
         )
-
-    return router
 
 
 def _code_words(pages: PortalPages, tenant: Tenant) -> str:

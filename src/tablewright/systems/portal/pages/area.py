@@ -5,22 +5,21 @@ orders.py history.py for staff. All of them use page.py, forms.py (reading forms
 """
 
 from tablewright.edge.identity.guards import FindPrincipal
-from tablewright.edge.routes import gather
 from tablewright.pages.area import Area, Nav
 from tablewright.pages.layout import Console
-from tablewright.systems.portal.pages.account import account_router
-from tablewright.systems.portal.pages.campaigns import campaigns_router
-from tablewright.systems.portal.pages.checkout import buying_router
-from tablewright.systems.portal.pages.history import overview_router, records_router
-from tablewright.systems.portal.pages.orders import orders_router
+from tablewright.systems.portal.pages.account import add_account
+from tablewright.systems.portal.pages.campaigns import add_campaigns
+from tablewright.systems.portal.pages.checkout import add_checkout
+from tablewright.systems.portal.pages.history import add_overview, add_records
+from tablewright.systems.portal.pages.orders import add_orders
 from tablewright.systems.portal.pages.page import PortalPages
-from tablewright.systems.portal.pages.payment import payment_router
-from tablewright.systems.portal.pages.products import products_router
+from tablewright.systems.portal.pages.payment import add_payment
+from tablewright.systems.portal.pages.products import add_products
 from tablewright.systems.portal.pages.search import finder
-from tablewright.systems.portal.pages.shop import landing_router, pricing_router
-from tablewright.systems.portal.pages.sign_in import sign_in_router
-from tablewright.systems.portal.pages.sign_up import joining_router
-from tablewright.systems.portal.pages.tenants import tenants_router
+from tablewright.systems.portal.pages.shop import add_landing, add_pricing
+from tablewright.systems.portal.pages.sign_in import add_sign_in
+from tablewright.systems.portal.pages.sign_up import add_sign_up
+from tablewright.systems.portal.pages.tenants import add_tenants
 from tablewright.systems.portal.portal import Portal
 
 STAFF = ("support", "admin")
@@ -41,23 +40,24 @@ PAGES = (
 def portal_area(portal: Portal, console: Console, who: FindPrincipal) -> Area:
     """The area of SYSTEM.pages."""
     pages = PortalPages(console, who, portal)
-    router = pricing_router(pages)
-    # campaigns_router before landing_router, which would read its fixed paths as a campaign's code.
-    parts = (
-        overview_router(pages),
-        tenants_router(pages),
-        products_router(pages),
-        campaigns_router(pages),
-        buying_router(pages),
-        orders_router(pages),
-        payment_router(pages),
-        records_router(pages),
-        sign_in_router(pages),
-        joining_router(pages),
-        account_router(pages),
-        landing_router(pages),
-    )
-    gather(router, parts)
+    router = pages.router()
+    # add_campaigns before add_landing, which would read its fixed paths as a campaign's code.
+    for add in (
+        add_pricing,
+        add_overview,
+        add_tenants,
+        add_products,
+        add_campaigns,
+        add_checkout,
+        add_orders,
+        add_payment,
+        add_records,
+        add_sign_in,
+        add_sign_up,
+        add_account,
+        add_landing,
+    ):
+        add(router, pages)
     return Area(
         "portal",
         "Customer portal",

@@ -12,7 +12,6 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge.errors import CallerError, Refused
-from tablewright.edge.routes import gather
 from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form, FormWrong, Posted
 from tablewright.pages.layout import Crumb, Tone
@@ -40,18 +39,16 @@ _LISTED = Crumb("Campaigns", LIST)
 SHOWN: dict[str, bool | None] = {"": None, "on": True, "off": False}
 
 
-def campaigns_router(pages: PortalPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_lists, _new, _edit, _actions)))
-    return router
+def add_campaigns(router: APIRouter, pages: PortalPages) -> None:
+    for add in (_add_lists, _add_new, _add_edit, _add_actions):
+        add(router, pages)
 
 
 def details(campaign: Campaign) -> str:
     return f"{LIST}/{campaign.code}/details"
 
 
-def _lists(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def _add_lists(router: APIRouter, pages: PortalPages) -> None:
     catalogue, repository = pages.portal.catalogue, pages.portal.repository
 
     @router.get("/campaigns", dependencies=[Depends(staff)])
@@ -88,8 +85,6 @@ def _lists(pages: PortalPages) -> APIRouter:
             preview=f"{str(request.base_url).rstrip('/')}{LIST}/{found.code}?preview={token}",
             history=pages.list(request, repository.history("campaigns", found.code), size=10),
         )
-
-    return router
 
 
 # --- the form and its preview ---
@@ -152,8 +147,7 @@ def form_page(
     )
 
 
-def _new(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def _add_new(router: APIRouter, pages: PortalPages) -> None:
     catalogue = pages.portal.catalogue
 
     @router.post("/campaigns/new-campaign/price", dependencies=[Depends(admin)])
@@ -175,18 +169,13 @@ def _new(pages: PortalPages) -> APIRouter:
             made, warnings = catalogue.create_campaign(
                 fields_of(typed(form, NewTypedCampaign, field_rules.campaign_mistakes)), actor
             )
-        except FormWrong as wrong:
-            return form_page(pages, request, wrong.form, status=422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return form_page(pages, request, refused(form, mistake), status=mistake.status)
         tone: Tone = "note" if warnings else "good"
         return pages.console.go(details(made), " ".join((f"Campaign {made.code} created.", *warnings)), tone)
 
-    return router
 
-
-def _edit(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def _add_edit(router: APIRouter, pages: PortalPages) -> None:
     catalogue = pages.portal.catalogue
 
     @router.get("/campaigns/{code}/edit", dependencies=[Depends(admin)])
@@ -203,22 +192,16 @@ def _edit(pages: PortalPages) -> APIRouter:
         try:
             changes = fields_of(typed(form, TypedCampaign, field_rules.campaign_mistakes))
             changed = catalogue.change_campaign(code, changes, actor, version_of(form))
-        except FormWrong as wrong:
-            return form_page(pages, request, wrong.form, stored, 422)
         except Changed:
             stored = catalogue.offer(code).campaign
             late = too_late(pages.portal, "campaigns", stored.code, stored, form, actor)
             return form_page(pages, request, late.form, stored, 412, late.changes_since)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return form_page(pages, request, refused(form, mistake), stored, mistake.status)
         return pages.console.go(details(changed), "Saved.")
 
-    return router
 
-
-def _actions(pages: PortalPages) -> APIRouter:
-    router = pages.router()
-
+def _add_actions(router: APIRouter, pages: PortalPages) -> None:
     def switch(code: str, actor: Actor, form: Form, active: bool) -> Campaign:
         return pages.portal.catalogue.change_campaign(code, {"active": active}, actor, version_of(form))
 
@@ -231,5 +214,3 @@ def _actions(pages: PortalPages) -> APIRouter:
     @router.post("/campaigns/{code}/on")
     def switch_on(code: str, actor: Admin, form: Posted) -> Response:
         return pages.console.go(details(switch(code, actor, form, True)), "Switched on again.")
-
-    return router

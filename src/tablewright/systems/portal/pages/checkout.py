@@ -99,8 +99,7 @@ def with_cart(form: Form, cart: Mapping[str, int]) -> Form:
     return replace(form, values={**kept, **{QUANTITY + id: str(count) for id, count in cart.items()}})
 
 
-def buying_router(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def add_checkout(router: APIRouter, pages: PortalPages) -> None:
     checkout, repository = pages.portal.checkout, pages.portal.repository
     pace = Depends(limit_rate(RateLimiter(), "checkout", per_minute=120, burst=60))
 
@@ -222,8 +221,6 @@ def buying_router(pages: PortalPages) -> APIRouter:
             request, "placed", title=f"Order {order.order_number}", order=order, tenant=tenant, seal=seal,
             again=again_link(order), is_own=is_own, must_verify=rules.must_verify(order) and not is_own,
         )  # fmt: skip
-
-    return router
 
 
 def _is_own(order: Order, tenant: Tenant, caller: Principal) -> bool:

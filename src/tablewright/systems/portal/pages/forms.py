@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
-from tablewright.edge.errors import CallerError, Refused, problem_for
+from tablewright.edge.errors import CallerError, Refused
 from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form, FormWrong, read
 from tablewright.pages.words import label
@@ -185,11 +185,11 @@ def too_late(
     return TooLate(Form({**form.values, VERSION: str(stored.version), SEEN: seen}, error=words), since)
 
 
-def refused(form: Form, mistake: CallerError, fields: Sequence[tuple[str, str]] = ()) -> Form:
+def refused(form: Form, mistake: FormWrong | CallerError, fields: Sequence[tuple[str, str]] = ()) -> Form:
     """The form with the portal's error. `fields` gives the field for a code: (prefix of the code, field)."""
     for prefix, name in fields:
-        if mistake.code.startswith(prefix):
+        if isinstance(mistake, CallerError) and mistake.code.startswith(prefix):
             words = mistake.message
             is_named = mistake.field is not None and words.startswith(f"{mistake.field} ")
             return form.wrong(name, name + words.removeprefix(mistake.field or "") if is_named else words)
-    return form.refused(problem_for(mistake))
+    return form.refused(mistake)

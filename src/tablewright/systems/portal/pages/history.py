@@ -27,8 +27,7 @@ SUBJECTS = {"tenants": f"{HOME}/tenants/{{}}", "products": f"{HOME}/products/{{}
 _LATEST = 8
 
 
-def overview_router(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def add_overview(router: APIRouter, pages: PortalPages) -> None:
     catalogue, repository = pages.portal.catalogue, pages.portal.repository
 
     @router.get("/overview", dependencies=[Depends(staff)])
@@ -49,8 +48,6 @@ def overview_router(pages: PortalPages) -> APIRouter:
             to_come=_to_come(products, repository.now()),
         )
 
-    return router
-
 
 def _latest(pages: PortalPages, request: Request) -> list[Order]:
     return list(pages.portal.orders.page(pages.actor(request), None, size=_LATEST).items)
@@ -62,8 +59,7 @@ def _to_come(products: list[Product], now: datetime) -> list[Product]:
     return sorted(found, key=lambda product: product.next_price_from or now)
 
 
-def records_router(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def add_records(router: APIRouter, pages: PortalPages) -> None:
     repository = pages.portal.repository
 
     @router.get("/audit", dependencies=[Depends(staff)])
@@ -105,8 +101,6 @@ def records_router(pages: PortalPages) -> APIRouter:
             request, "message", title=found.subject or "", crumbs=(Crumb("Outbox", f"{HOME}/outbox"),), mail=found,
             state_words=words,
         )  # fmt: skip
-
-    return router
 
 
 def _names(pages: PortalPages, kind: Kind, ids: list[str]) -> dict[str, str]:

@@ -11,7 +11,6 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import Principal
 from tablewright.edge.errors import CallerError
-from tablewright.edge.routes import gather
 from tablewright.english import money
 from tablewright.pages.forms import Asked, FormWrong, posted
 from tablewright.pages.layout import Crumb
@@ -29,15 +28,12 @@ STATUSES: tuple[OrderStatus, ...] = get_args(OrderStatus)
 LIST = f"{HOME}/orders"
 
 
-def orders_router(pages: PortalPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_lists, _one, _cancel, _refund)))
-    return router
+def add_orders(router: APIRouter, pages: PortalPages) -> None:
+    for add in (_add_lists, _add_one, _add_cancel, _add_refund):
+        add(router, pages)
 
 
-def _lists(pages: PortalPages) -> APIRouter:
-    router = pages.router()
-
+def _add_lists(router: APIRouter, pages: PortalPages) -> None:
     @router.get("/orders", dependencies=[Depends(staff)])
     def list_orders(request: Request, form: Asked) -> Response:
         status: OrderStatus | None = next((each for each in STATUSES if each == form.get("status")), None)
@@ -50,9 +46,7 @@ def _lists(pages: PortalPages) -> APIRouter:
                 listing = Listing(found.items)
             else:
                 listing = pages.list(request, pages.portal.orders.listed(status, **days))
-        except FormWrong as wrong:
-            form = wrong.form
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             form = refused(form, mistake)
         tenants = pages.portal.repository.tenants_by_id([order.tenant_id for order in listing.items])
         return pages.page(
@@ -60,12 +54,8 @@ def _lists(pages: PortalPages) -> APIRouter:
             tenants=tenants, found=found, status=422 if form.is_wrong else 200,
         )  # fmt: skip
 
-    return router
 
-
-def _one(pages: PortalPages) -> APIRouter:
-    router = pages.router()
-
+def _add_one(router: APIRouter, pages: PortalPages) -> None:
     @router.get("/orders/{id}")
     def order(request: Request, found: OwnOrder, caller: SignedIn) -> Response:
         tenant = pages.portal.tenants.get(found.tenant_id)
@@ -83,12 +73,8 @@ def _one(pages: PortalPages) -> APIRouter:
             again=again_link(found),
         )
 
-    return router
 
-
-def _cancel(pages: PortalPages) -> APIRouter:
-    router = pages.router()
-
+def _add_cancel(router: APIRouter, pages: PortalPages) -> None:
     @router.get("/orders/{id}/cancel")
     def ask_cancel(
         request: Request, id: str, found: OwnOrder, actor: Canceller, caller: SignedIn
@@ -112,12 +98,8 @@ def _cancel(pages: PortalPages) -> APIRouter:
         pages.portal.orders.cancel(found.order_id, actor)
         return pages.console.go(f"{LIST}/{id}", "Order cancelled.", "note")
 
-    return router
 
-
-def _refund(pages: PortalPages) -> APIRouter:
-    router = pages.router()
-
+def _add_refund(router: APIRouter, pages: PortalPages) -> None:
     @router.get("/orders/{id}/refund")
     def ask_refund(request: Request, id: str, actor: Admin) -> Response:
         found = pages.portal.orders.order(id)
@@ -143,8 +125,6 @@ def _refund(pages: PortalPages) -> APIRouter:
     def refund(id: str, actor: Admin) -> Response:
         pages.portal.orders.refund(id, actor)
         return pages.console.go(f"{LIST}/{id}", "Order refunded.", "note")
-
-    return router
 
 
 def nothing_to_do(pages: PortalPages, order: Order) -> Response:

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Depends, Request, Response
 from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.errors import CallerError
 from tablewright.edge.identity.guards import login_required
-from tablewright.edge.routes import gather
 from tablewright.english import money
 from tablewright.pages.forms import Form, FormWrong, Posted
 from tablewright.pages.layout import Crumb
@@ -26,14 +25,12 @@ from tablewright.systems.portal.pages.page import HOME, PortalPages
 PAYING_CARDS = tuple(card for card in CARDS if card[0])
 
 
-def payment_router(pages: PortalPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_by_card, _by_hand)))
-    return router
+def add_payment(router: APIRouter, pages: PortalPages) -> None:
+    for add in (_add_by_card, _add_by_hand):
+        add(router, pages)
 
 
-def _by_card(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def _add_by_card(router: APIRouter, pages: PortalPages) -> None:
     orders = pages.portal.orders
     pace = Depends(limit_rate(RateLimiter(), "payment", per_minute=60, burst=30))
 
@@ -70,14 +67,10 @@ def _by_card(pages: PortalPages) -> APIRouter:
             typed(form, bodies.Payment)
             owner = pages.portal.tenants.get(order.tenant_id) if is_own else None
             paid = orders.pay(id, form.get("paymentToken"), owner)
-        except FormWrong as wrong:
-            return show(request, caller, order, wrong.form, 422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return show(request, caller, orders.order(id), refused(form, mistake), mistake.status)
         said = f"We received your payment of {money(paid.total, 'ZAR')}." if paid.paid_at else ""
         return pages.console.go(_back(order, form.get("seal")), said)
-
-    return router
 
 
 def _back(order: Order, seal: str) -> str:
@@ -85,8 +78,7 @@ def _back(order: Order, seal: str) -> str:
     return f"{LIST}/{order.order_id}/placed?seal={seal}" if seal else f"{LIST}/{order.order_id}"
 
 
-def _by_hand(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def _add_by_hand(router: APIRouter, pages: PortalPages) -> None:
     orders = pages.portal.orders
 
     def show(request: Request, order: Order, form: Form, status: int = 200) -> Response:
@@ -107,10 +99,6 @@ def _by_hand(pages: PortalPages) -> APIRouter:
         try:
             given = typed(form, bodies.PaymentByHand)
             orders.mark_paid(id, actor, given.reference.strip(), given.reason)
-        except FormWrong as wrong:
-            return show(request, orders.order(id), wrong.form, 422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return show(request, orders.order(id), refused(form, mistake), mistake.status)
         return pages.console.go(f"{HOME}/orders/{id}", "Order marked as paid.")
-
-    return router

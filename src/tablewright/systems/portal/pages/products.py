@@ -11,7 +11,6 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge.errors import CallerError, Refused
-from tablewright.edge.routes import gather
 from tablewright.kit.tables import Actor
 from tablewright.pages.forms import Form, FormWrong, Posted
 from tablewright.pages.layout import Crumb, Tone
@@ -37,11 +36,10 @@ _LISTED = Crumb("Plans", LIST)
 SHOWN: dict[str, bool | None] = {"": None, "active": True, "deleted": False}
 
 
-def products_router(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def add_products(router: APIRouter, pages: PortalPages) -> None:
     # "new" before what would read it as an id
-    gather(router, (part(pages) for part in (_forms, _lists, _actions)))
-    return router
+    for add in (_add_forms, _add_lists, _add_actions):
+        add(router, pages)
 
 
 def state_of(product: Product) -> tuple[str, str]:
@@ -51,8 +49,7 @@ def state_of(product: Product) -> tuple[str, str]:
     return ("draft", "warn") if product.draft else ("for sale", "good")
 
 
-def _lists(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def _add_lists(router: APIRouter, pages: PortalPages) -> None:
     catalogue, repository = pages.portal.catalogue, pages.portal.repository
 
     @router.get("/products", dependencies=[Depends(staff)])
@@ -95,8 +92,6 @@ def _lists(pages: PortalPages) -> APIRouter:
             vat=rules.VAT,
         )
 
-    return router
-
 
 def form_of_product(pages: PortalPages, product: Product, reader: Actor) -> Form:
     # A scheduled price that has started is the price, also before the job has applied it.
@@ -108,8 +103,7 @@ def form_of_product(pages: PortalPages, product: Product, reader: Actor) -> Form
     return Form({**form.values, "nextPriceFrom": local.isoformat(timespec="minutes")})
 
 
-def _forms(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def _add_forms(router: APIRouter, pages: PortalPages) -> None:
     catalogue = pages.portal.catalogue
 
     def show(
@@ -133,9 +127,7 @@ def _forms(pages: PortalPages) -> APIRouter:
     def create(request: Request, actor: Admin, form: Posted) -> Response:
         try:
             made, warnings = catalogue.create_product(_given(form, pages.portal.repository.now()), actor)
-        except FormWrong as wrong:
-            return show(request, wrong.form, status=422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return show(request, refused(form, mistake), status=mistake.status)
         return pages.console.go(f"{LIST}/{made.id}", *_told(f"Plan {made.name} created.", warnings))
 
@@ -151,17 +143,13 @@ def _forms(pages: PortalPages) -> APIRouter:
             given = _given(form, pages.portal.repository.now(), stored)
             changes = _unless_same_minute(given, stored)
             _, warnings = catalogue.change_product(id, changes, actor, version_of(form))
-        except FormWrong as wrong:
-            return show(request, wrong.form, stored, 422)
         except Changed:
             stored = catalogue.product(id, deleted=True)
             late = too_late(pages.portal, "products", id, stored, form, actor)
             return show(request, late.form, stored, 412, late.changes_since)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return show(request, refused(form, mistake), stored, mistake.status)
         return pages.console.go(f"{LIST}/{id}", *_told("Saved.", warnings))
-
-    return router
 
 
 def _given(form: Form, now: datetime, stored: Product | None = None) -> dict[str, Any]:
@@ -190,9 +178,7 @@ def _told(said: str, warnings: list[str]) -> tuple[str, Tone]:
     return " ".join((said, *warnings)), "note" if warnings else "good"
 
 
-def _actions(pages: PortalPages) -> APIRouter:
-    router = pages.router()
-
+def _add_actions(router: APIRouter, pages: PortalPages) -> None:
     def switch(id: str, actor: Actor, form: Form, active: bool) -> None:
         pages.portal.catalogue.change_product(id, {"active": active}, actor, version_of(form))
 
@@ -206,5 +192,3 @@ def _actions(pages: PortalPages) -> APIRouter:
     def restore(id: str, actor: Admin, form: Posted) -> Response:
         switch(id, actor, form, True)
         return pages.console.go(f"{LIST}/{id}", "Plan restored.")
-
-    return router

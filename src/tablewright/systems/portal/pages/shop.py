@@ -78,9 +78,8 @@ def keepable(request: Request, page: Response) -> Response:
     return page
 
 
-def pricing_router(pages: PortalPages) -> APIRouter:
-    """The area's start page. A separate router: an empty path cannot be included without a prefix."""
-    router = pages.router()
+def add_pricing(router: APIRouter, pages: PortalPages) -> None:
+    """The area's start page."""
 
     @router.get("")
     def pricing(request: Request) -> Response:
@@ -88,11 +87,8 @@ def pricing_router(pages: PortalPages) -> APIRouter:
         page = pages.page(request, "pricing", title="Plans and prices", plans=plans, vat=rules.VAT)
         return keepable(request, page)
 
-    return router
 
-
-def landing_router(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def add_landing(router: APIRouter, pages: PortalPages) -> None:
     catalogue, repository = pages.portal.catalogue, pages.portal.repository
 
     @router.get("/campaigns/{code}")
@@ -133,5 +129,3 @@ def landing_router(pages: PortalPages) -> APIRouter:
         found = repository.products_by_id(ids)
         sold = [found[id] for id in ids if id in found and rules.is_for_sale(found[id])]
         return [Plan(product, catalogue.price_now(product), campaign) for product in sold]
-
-    return router

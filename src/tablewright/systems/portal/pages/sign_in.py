@@ -29,8 +29,8 @@ _WANTED = "portal-next"
 within = partial(path_within, HOME, PATH)
 
 
-def sign_in_router(pages: PortalPages) -> APIRouter:
-    router, verification = pages.router(), pages.portal.verification
+def add_sign_in(router: APIRouter, pages: PortalPages) -> None:
+    verification = pages.portal.verification
     pace = Depends(limit_rate(RateLimiter(), "verification", per_minute=30, burst=20))
 
     def page(request: Request, form: Form, step: Step, status: int) -> Response:
@@ -58,7 +58,6 @@ def sign_in_router(pages: PortalPages) -> APIRouter:
 
     door = CodeSignIn(PATH, within, start, finish, page)
     add_code_pages(router, door, asking=[pace], typing=[pace])
-    return router
 
 
 def open_tenant(tenant: Tenant) -> Tenant:

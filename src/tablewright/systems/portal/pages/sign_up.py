@@ -17,8 +17,7 @@ from tablewright.systems.portal.pages.page import HOME, PortalPages
 from tablewright.systems.portal.pages.sign_in import PATH, open_tenant, signed_in, wanted_by
 
 
-def joining_router(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def add_sign_up(router: APIRouter, pages: PortalPages) -> None:
     verification = pages.portal.verification
     pace = Depends(limit_rate(RateLimiter(), "verification", per_minute=30, burst=20))
 
@@ -63,8 +62,6 @@ def joining_router(pages: PortalPages) -> APIRouter:
         if not caller.roles & {"verified", "tenant"}:
             return RedirectResponse(PATH, 303)
         return signed_in(pages, verification.register(caller.subject), "", "You are registered. Welcome.")
-
-    return router
 
 
 def _purpose(given: str) -> Purpose:

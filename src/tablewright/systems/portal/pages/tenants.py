@@ -11,7 +11,6 @@ from typing import Any, get_args
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge.errors import CallerError, Refused
-from tablewright.edge.routes import gather
 from tablewright.pages.forms import Asked, Form, FormWrong, Posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing
@@ -57,14 +56,12 @@ def filters(form: Form) -> dict[str, Any]:
     return {"status": status or None, "active": SHOWN.get(form.get("show"), True), **days_between(form)}
 
 
-def tenants_router(pages: PortalPages) -> APIRouter:
-    router = pages.router()
-    gather(router, (part(pages) for part in (_lists, _one, _changes, _privacy)))
-    return router
+def add_tenants(router: APIRouter, pages: PortalPages) -> None:
+    for add in (_add_lists, _add_one, _add_changes, _add_privacy):
+        add(router, pages)
 
 
-def _lists(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def _add_lists(router: APIRouter, pages: PortalPages) -> None:
     tenants = pages.portal.tenants
 
     @router.get("/tenants", dependencies=[Depends(staff)])
@@ -78,9 +75,7 @@ def _lists(pages: PortalPages) -> APIRouter:
                 listing = Listing(found.items)
             else:
                 listing = pages.list(request, query)
-        except FormWrong as wrong:
-            form = wrong.form
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             form = refused(Form({"status": "", **form.values}), mistake)
         return pages.page(
             request, "tenants", title="Customers", listing=listing, form=form, tally=pages.portal.tenants.tally(),
@@ -102,13 +97,9 @@ def _lists(pages: PortalPages) -> APIRouter:
         try:
             new = typed(form, bodies.NewTenant, field_rules.tenant_mistakes)
             made = tenants.create(new.email, new.organization_name, new.destination_email, actor)
-        except FormWrong as wrong:
-            return show_new(request, wrong.form, 422)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             return show_new(request, refused(form, mistake), mistake.status)
         return pages.console.go(f"{LIST}/{made.id}", f"Customer {made.email} created.")
-
-    return router
 
 
 def tenant_page(
@@ -135,8 +126,7 @@ def tenant_page(
     )
 
 
-def _one(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def _add_one(router: APIRouter, pages: PortalPages) -> None:
     tenants = pages.portal.tenants
 
     @router.get("/tenants/{id}", dependencies=[Depends(staff)])
@@ -170,8 +160,6 @@ def _one(pages: PortalPages) -> APIRouter:
         tenants.restore(id, actor, version_of(form))
         return pages.console.go(f"{LIST}/{id}", "Restored.")
 
-    return router
-
 
 def _status(form: Form, name: str) -> Status:
     found = next((status for status in STATUSES if status == form.get(name)), None)
@@ -193,8 +181,7 @@ def _whole(form: Form) -> Form:
     return Form(form.values, {name: text for name, text in form.errors.items() if name}, error)
 
 
-def _changes(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def _add_changes(router: APIRouter, pages: PortalPages) -> None:
     tenants = pages.portal.tenants
 
     def show(
@@ -234,11 +221,9 @@ def _changes(pages: PortalPages) -> APIRouter:
                 "destination_email": given.destination_email,
             }
             tenants.change(id, changes, actor, version_of(form))
-        except FormWrong as wrong:
-            return show(request, tenants.get(id), "tenant_edit", wrong.form, 422)
         except Changed:
             return late(request, id, "tenant_edit", form)
-        except CallerError as mistake:
+        except (FormWrong, CallerError) as mistake:
             again = refused(form, mistake)
             return show(request, tenants.get(id), "tenant_edit", again, mistake.status)
         return pages.console.go(f"{LIST}/{id}", "Saved.")
@@ -260,11 +245,8 @@ def _changes(pages: PortalPages) -> APIRouter:
             return show(request, tenants.get(id), "tenant_email", again, mistake.status)
         return pages.console.go(f"{LIST}/{id}", f"E-mail address changed to {changed.email}.")
 
-    return router
 
-
-def _privacy(pages: PortalPages) -> APIRouter:
-    router = pages.router()
+def _add_privacy(router: APIRouter, pages: PortalPages) -> None:
     tenants = pages.portal.tenants
 
     def show(request: Request, tenant: Tenant, form: Form, status: int = 200) -> Response:
@@ -294,5 +276,3 @@ def _privacy(pages: PortalPages) -> APIRouter:
             return show(request, tenants.get(id), wrong.form, 422)
         pages.portal.privacy.erase(id, actor, given.reason)
         return pages.console.go(f"{LIST}/{id}", "The customer's personal data was erased.", "note")
-
-    return router

@@ -15,7 +15,7 @@ from tablewright.systems.travel.pages.admin import ADMIN_PAGES, add_admin
 from tablewright.systems.travel.pages.conflicts import add_conflicts
 from tablewright.systems.travel.pages.devices import add_devices
 from tablewright.systems.travel.pages.import_export import add_import_export
-from tablewright.systems.travel.pages.map import map_router
+from tablewright.systems.travel.pages.map import add_map
 from tablewright.systems.travel.pages.page import pages_of
 from tablewright.systems.travel.pages.places import add_places
 from tablewright.systems.travel.pages.search import finder
@@ -43,14 +43,14 @@ PAGES = (
 def travel_area(travel: Travel, console: Console, who: FindPrincipal) -> Area:
     """The area of SYSTEM.pages."""
     pages = pages_of(travel, console, who)
-    anyone, travellers, admins = pages.router(), pages.router(pages.signed_in), pages.router(pages.admin)
+    router, travellers, admins = pages.router(), pages.router(pages.signed_in), pages.router(pages.admin)
+    add_map(router, pages)
     for add in (add_places, add_statistics, add_conflicts, add_devices, add_settings, add_import_export):
         add(travellers, pages)
     add_admin(admins, pages)
-    add_profiles(anyone, pages)
-    add_sign_in(anyone, pages)
-    router = map_router(pages)
-    gather(router, (travellers, admins, anyone))
+    gather(router, (travellers, admins))
+    add_profiles(router, pages)
+    add_sign_in(router, pages)
     return Area(
         "travel",
         "Skratch",

@@ -16,7 +16,7 @@ from tablewright.systems.travel import rules
 from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.model import Operation, Strategy, Visit
 from tablewright.systems.travel.pages import words as texts
-from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
+from tablewright.systems.travel.pages.page import HOME, TravelPages
 from tablewright.systems.travel.sync.merge import WHOLE
 from tablewright.systems.travel.sync.operations import FieldConflict, conflicts_in, place_of
 
@@ -89,7 +89,7 @@ def add_conflicts(router: APIRouter, pages: TravelPages) -> None:
             )
         except CallerError as mistake:
             return conflicts_page(
-                pages, request, wrong=(operation_id, refused(form, mistake)), status=status_of(mistake)
+                pages, request, wrong=(operation_id, form.refused(mistake)), status=mistake.status
             )
         return pages.console.go(LIST, f"Conflict resolved. {texts.SETTLED_BY[choice]}")
 

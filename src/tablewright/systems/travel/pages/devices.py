@@ -8,7 +8,7 @@ from tablewright.edge.errors import BadRequest, NotFound
 from tablewright.pages.forms import Form, form_of, posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.travel.model import Device, Profile
-from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
+from tablewright.systems.travel.pages.page import HOME, TravelPages
 
 LIST = f"{HOME}/devices"
 PAGE = 25
@@ -71,7 +71,7 @@ def add_devices(router: APIRouter, pages: TravelPages) -> None:
         try:
             found = pages.travel.devices.rename(profile.user_id, device_id, form.get("name"))
         except BadRequest as mistake:
-            return device_page(request, device_id, form=refused(form, mistake), status=status_of(mistake))
+            return device_page(request, device_id, form=form.refused(mistake), status=mistake.status)
         return pages.console.go(f"{LIST}/{device_id}", f"Renamed to {found.name}.")
 
     @router.get("/devices/{device_id}/sign-out")

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge.errors import CallerError
 from tablewright.pages.forms import Form, posted
-from tablewright.systems.travel.pages.page import TravelPages, refused, status_of
+from tablewright.systems.travel.pages.page import TravelPages
 from tablewright.systems.travel.places.visits_import import Report
 
 EXPORT = "/travel/v1/export"
@@ -41,7 +41,7 @@ def add_import_export(router: APIRouter, pages: TravelPages) -> None:
         try:
             report = pages.travel.importing.take(profile.user_id, text.encode())
         except CallerError as mistake:
-            return page(request, refused(form, mistake), status=status_of(mistake))
+            return page(request, form.refused(mistake), status=mistake.status)
         left = Form({"sheet": text} if report.refusals else {})
         return page(request, left, report)
 

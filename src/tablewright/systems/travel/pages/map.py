@@ -126,9 +126,7 @@ def first_states(pages: TravelPages, profile: Profile) -> str:
     return text.decode() if len(text) <= FIRST_BYTES else "[]"
 
 
-def map_router(pages: TravelPages) -> APIRouter:
-    """The area's outermost router: only there may a path be empty."""
-    router = pages.router()
+def add_map(router: APIRouter, pages: TravelPages) -> None:
     console, geography = pages.console, pages.travel.geography
     files = files_of(geography)
     rows = region_rows(geography)
@@ -193,5 +191,3 @@ def map_router(pages: TravelPages) -> APIRouter:
         response = Response(rows, media_type="application/json")
         mark(response, tag, cache_control=cache)
         return response
-
-    return router

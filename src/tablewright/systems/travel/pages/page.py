@@ -12,9 +12,8 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 
 from tablewright.edge import Principal
-from tablewright.edge.errors import CallerError, NotFound, problem_for
+from tablewright.edge.errors import NotFound
 from tablewright.edge.identity.guards import FindPrincipal
-from tablewright.pages.forms import Form
 from tablewright.pages.layout import Console
 from tablewright.pages.system_pages import SystemPages
 from tablewright.systems.travel import access
@@ -86,12 +85,3 @@ class TravelPages(SystemPages):
 
 def pages_of(travel: Travel, console: Console, who: FindPrincipal) -> TravelPages:
     return TravelPages(console, access.live_login(travel, who), travel)
-
-
-def refused(form: Form, mistake: CallerError) -> Form:
-    """The form with the refusal beside its field."""
-    return form.refused(problem_for(mistake))
-
-
-def status_of(mistake: CallerError) -> int:
-    return mistake.status

@@ -18,7 +18,7 @@ from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.geography.regions import CONTINENTS, Region
 from tablewright.systems.travel.model import Profile, RegionType, Visit
-from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
+from tablewright.systems.travel.pages.page import HOME, TravelPages
 from tablewright.systems.travel.pages.words import ONE, REST, TYPES, side_words
 from tablewright.systems.travel.rules import COUNTERS, visit_fields
 from tablewright.systems.travel.sync.operations import Result
@@ -147,7 +147,7 @@ def _add_place(router: APIRouter, pages: TravelPages) -> None:
         try:
             pages.travel.visits.mark(profile.user_id, region_type, region.region_code, fields, _version(form))
         except CallerError as mistake:
-            return place_page(pages, request, region, _again(form, mistake), status_of(mistake))
+            return place_page(pages, request, region, _again(form, mistake), mistake.status)
         return pages.console.go(place_path(region_type, region.region_code), "Saved.")
 
     @router.post("/places/{region_type}/{code}/mark")
@@ -210,7 +210,7 @@ def _again(form: Form, mistake: CallerError) -> Form:
             f"Another device changed this place after you opened it. Now: {now}. Save again to replace that."
         )
         return Form(values, {}, words)
-    return refused(form, mistake)
+    return form.refused(mistake)
 
 
 def place_page(
@@ -270,7 +270,7 @@ def _add_trips(router: APIRouter, pages: TravelPages) -> None:
             pages.travel.visits.mark(profile.user_id, region_type, region.region_code, fields)
         except CallerError as mistake:
             wrong = form.wrong("start", mistake.message)
-            return place_page(pages, request, region, status=status_of(mistake), trip=wrong)
+            return place_page(pages, request, region, status=mistake.status, trip=wrong)
         return pages.console.go(place_path(region_type, region.region_code), "Trip added.")
 
     @router.post("/places/{region_type}/{code}/trips/{trip_id}/remove")
@@ -286,5 +286,5 @@ def _add_trips(router: APIRouter, pages: TravelPages) -> None:
         try:
             pages.travel.visits.mark(profile.user_id, region_type, region.region_code, gone, _version(form))
         except VersionConflict as mistake:
-            return place_page(pages, request, region, status=status_of(mistake), newer=_NEWER)
+            return place_page(pages, request, region, status=mistake.status, newer=_NEWER)
         return pages.console.go(place_path(region_type, region.region_code), "Trip removed.")

@@ -18,7 +18,7 @@ from tablewright.pages.layout import Crumb
 from tablewright.systems.travel.account.privacy import BACKUPS
 from tablewright.systems.travel.errors import VersionConflict
 from tablewright.systems.travel.model import NotificationSettings, PrivacySettings, Profile
-from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
+from tablewright.systems.travel.pages.page import HOME, TravelPages
 
 PATH = f"{HOME}/settings"
 BLOCKS = 50
@@ -162,7 +162,7 @@ def _add_settings(router: APIRouter, pages: TravelPages) -> None:
         except VersionConflict:
             return _changed_elsewhere(pages, request)
         except CallerError as mistake:
-            return settings_page(pages, request, refused(form, mistake), status=status_of(mistake))
+            return settings_page(pages, request, form.refused(mistake), status=mistake.status)
         is_new = not profile.privacy_settings.shows_places
         if is_new and pages.traveller(request).privacy_settings.shows_places and _noted(pages, profile):
             return pages.console.go(f"{PATH}/notes", "Saved. Your places are public now.")
@@ -205,7 +205,7 @@ def _add_blocks(router: APIRouter, pages: TravelPages) -> None:
         try:
             privacy.block(profile.user_id, form.get("user_id").strip())
         except CallerError as mistake:
-            return settings_page(pages, request, block=refused(form, mistake), status=status_of(mistake))
+            return settings_page(pages, request, block=form.refused(mistake), status=mistake.status)
         return pages.console.go(
             f"{PATH}#blocks", "Blocked. While signed in, you can't see each other's profiles."
         )
