@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 from httpx._transports import default as transports
+from hypothesis import settings
 from tests import targets, workers
 
 from tablewright.design.capabilities import TARGETS
@@ -19,6 +20,10 @@ transports.create_ssl_context = cache(  # type: ignore[attr-defined]  # theirs; 
 # For each of its words argparse looks for a translation on the disk, and does not remember that there is none: that is
 # a sixth of the time of tests that run commands.
 gettext.find = cache(gettext.find)  # type: ignore[assignment]  # it has several signatures
+
+# A slow example says nothing on a busy machine.
+settings.register_profile("no deadline", settings(deadline=None))
+settings.load_profile("no deadline")
 
 # Nothing is garbage while 20 000 tests are collected.
 gc.disable()

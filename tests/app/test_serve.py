@@ -196,6 +196,23 @@ def test_a_way_for_mail_that_cannot_be_used_is_said_before_a_store_is_made(
     assert (told.out, list(tmp_path.iterdir())) == ("", [])
 
 
+@pytest.mark.parametrize("system", ["campus", "chat"])
+def test_settings_of_a_system_that_cannot_be_used_are_said_with_their_place(
+    system: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "systems" / system).mkdir(parents=True)
+    (tmp_path / "systems" / system / f"{system}.json").write_text('{"noSuchThing": 1}')
+    assert (
+        main(
+            ["serve", "--only", system, "--no-seed", "--port", "0", "--no-dynamodb", "--data", str(tmp_path)]
+        )
+        == 2
+    )
+    told = capsys.readouterr().err
+    assert f"{system}.json: noSuchThing: " in told
+    assert "Traceback" not in told
+
+
 def test_a_store_in_use_is_said_so(tmp_path: Path) -> None:
     with serving("--no-dynamodb", "--no-seed", cwd=tmp_path):
         ran = here("serve", "--port", "0", "--no-dynamodb", "--no-seed", "--data", tmp_path / "data")

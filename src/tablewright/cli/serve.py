@@ -54,6 +54,7 @@ from tablewright.kit.cache import CacheMistake
 from tablewright.kit.keyring import SecretUnusable as KeyringUnusable
 from tablewright.kit.keyring_check import SecretsAreOthers
 from tablewright.kit.objects.settings import ObjectsUnusable
+from tablewright.kit.settings import SettingsUnusable
 from tablewright.kit.system import System, SystemsClash
 from tablewright.mapping import Observe, TableDiffers
 from tablewright.systems.parental.errors import FirewallOfOneProcess
@@ -75,10 +76,11 @@ With --endpoint or --amazon the tables are elsewhere and any number of processes
 tablewright serve --design shop.py:SHOP
 tablewright serve --only portal --port 9000 --no-dynamodb --memory"""
 ERRORS = (
-    CacheMistake, CopiesUnusable, ObjectsUnusable, AppleSettingsUnusable, SecretsAreOthers, KeyringUnusable,
-    DemoIsForThisMachine, SecretUnusable, MailMistake, StoreInUse, NotAStore, BucketsUnknown, RegionsMistake,
-    TableDiffers, EndpointMistake, CallFailed, CredentialsUnusable, EndpointUnusable, RegionUnusable, KeyFileExposed,
-    KeyFileUnusable, WebhookUnusable, FirewallOfOneProcess, DesignMistake, DesignNameUnusable, SystemsClash,
+    CacheMistake, CopiesUnusable, ObjectsUnusable, SettingsUnusable, AppleSettingsUnusable, SecretsAreOthers,
+    KeyringUnusable, DemoIsForThisMachine, SecretUnusable, MailMistake, StoreInUse, NotAStore, BucketsUnknown,
+    RegionsMistake, TableDiffers, EndpointMistake, CallFailed, CredentialsUnusable, EndpointUnusable, RegionUnusable,
+    KeyFileExposed, KeyFileUnusable, WebhookUnusable, FirewallOfOneProcess, DesignMistake, DesignNameUnusable,
+    SystemsClash,
 )  # fmt: skip
 
 # Both need the extra `otel`.
