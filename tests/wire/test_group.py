@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from typing import Any, cast
 
 import pytest
-from tests.wire.fake_engine import FakeEngine, get, put
+from tests.wire.fake_engine import FakeEngine, as_engine, get, put
 from tests.wire.talk import Line, once, request, wait_until_read
+
+from tablewright.wire.group_writer import CROWD, GROUP_LIMIT, GroupWriter
 
 
 def lines(url: str, count: int, stack: ExitStack) -> list[Line]:
@@ -136,3 +141,69 @@ def test_a_client_that_leaves_before_its_write_is_answered_hurts_nobody(
     engine.disk.set()
     assert once(fake_url, request("PutItem", put("b"))).status == 200
     assert set(engine.items) == {"a", "b"}
+
+
+class Turns:
+    """An event loop whose turns the test takes; what is called soon is called in the next one."""
+
+    def __init__(self) -> None:
+        self._soon: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+
+    def call_soon(self, callback: Callable[..., None], *arguments: Any) -> None:
+        self._soon.append((callback, arguments))
+
+    def turn(self) -> None:
+        soon, self._soon = self._soon, []
+        for callback, arguments in soon:
+            callback(*arguments)
+
+
+@pytest.fixture
+def turns() -> Turns:
+    return Turns()
+
+
+@pytest.fixture
+def writer(engine: FakeEngine, turns: Turns) -> Iterator[GroupWriter]:
+    engine.commit_blocks = False
+    with closing(GroupWriter(as_engine(engine), cast(asyncio.AbstractEventLoop, turns))) as writer:
+        yield writer
+
+
+def write(writer: GroupWriter, count: int) -> None:
+    for number in range(count):
+        writer.add(lambda *_: None, "PutItem", put(f"{number}"))
+
+
+def test_many_writes_wait_for_those_that_each_turn_of_the_loop_still_brings(
+    writer: GroupWriter, turns: Turns, engine: FakeEngine
+) -> None:
+    for arriving in (CROWD, 3, 2, 0):
+        assert engine.groups == []
+        write(writer, arriving)
+        turns.turn()
+    assert engine.groups == [CROWD + 5]
+
+
+def test_the_first_of_those_that_were_answered_together_waits_for_the_others(
+    writer: GroupWriter, turns: Turns, engine: FakeEngine
+) -> None:
+    for arriving in (CROWD, 0, 1, CROWD - 1, 0):
+        write(writer, arriving)
+        turns.turn()
+    assert engine.groups == [CROWD, CROWD]
+
+
+def test_few_writes_do_not_wait_for_others(writer: GroupWriter, turns: Turns, engine: FakeEngine) -> None:
+    for arriving in (1, 2, CROWD - 1):
+        write(writer, arriving)
+        turns.turn()
+    assert engine.groups == [1, 2, CROWD - 1]
+
+
+def test_a_group_has_a_limit_however_many_writes_arrive(
+    writer: GroupWriter, turns: Turns, engine: FakeEngine
+) -> None:
+    write(writer, GROUP_LIMIT)
+    turns.turn()
+    assert engine.groups == [GROUP_LIMIT]

@@ -1,4 +1,4 @@
-"""Group commit: the writes that arrive in one iteration of the event loop share one transaction.
+"""Group commit: the writes that arrive while the event loop turns share one transaction.
 
 Must hold: an outcome is delivered only after its transaction is durable, as the engine is configured; groups
 follow one another, so a write collected later never commits earlier; a request that makes the engine fail does
@@ -24,6 +24,10 @@ Job = Callable[[], Sequence[Outcome]]
 
 # How many writes one transaction takes: more would hold the loop, and every reader on it, for too long.
 GROUP_LIMIT = 128
+# From this many writes on, in this group or the last one, a group is collected for as long as each turn of the loop
+# brings another write: clients that were answered together ask together, and the first of them would have a commit of
+# its own. Fewer are served at once, and the next arrive while they are: cheaper, unless commits wait for the disk.
+CROWD, CROWD_AT_DISK = 8, 3
 
 
 class GroupWriter:
@@ -34,6 +38,7 @@ class GroupWriter:
         self._loop = loop
         self._queue: list[Write] = []
         self._is_flushing = False
+        self._last = 0  # how many writes the last group had
         self._jobs: SimpleQueue[tuple[list[Write], Job] | None] = SimpleQueue()
         self._committing = threading.Thread(target=self._work, name="tablewright-commit", daemon=True)
         self._committing.start()
@@ -43,7 +48,7 @@ class GroupWriter:
         self._queue.append((deliver, verb, request))
         if not self._is_flushing:
             self._is_flushing = True
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self._collect)
 
     @property
     def is_idle(self) -> bool:
@@ -56,11 +61,21 @@ class GroupWriter:
         self._jobs.put(None)
         self._committing.join()
 
+    def _collect(self, known: int = 0) -> None:
+        """Begin the group, or give the loop another turn; `known` is how many writes there were a turn ago."""
+        waiting = len(self._queue)
+        crowd = CROWD_AT_DISK if self._engine.commit_blocks else CROWD
+        if known < waiting < GROUP_LIMIT and max(waiting, self._last) >= crowd:
+            self._loop.call_soon(self._collect, waiting)
+        else:
+            self._flush()
+
     def _flush(self) -> None:
         writes = self._queue[:GROUP_LIMIT]
         del self._queue[:GROUP_LIMIT]
         if not writes:
             return
+        self._last = len(writes)
         group = self._start(writes)
         if group is None:
             self._jobs.put((writes, lambda: self._in_turn(writes)))
@@ -105,7 +120,7 @@ class GroupWriter:
                 log.error("response not sent", extra={"verb": verb, "mistake": type(error).__name__})
         self._is_flushing = bool(self._queue)
         if self._queue:
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self._collect)
 
 
 def _outcomes(writes: Sequence[Write], job: Job) -> Sequence[Outcome]:

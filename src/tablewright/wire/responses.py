@@ -11,12 +11,12 @@ import asyncio
 import itertools
 import logging
 import re
-import zlib
 from collections.abc import Callable
 from datetime import datetime
 from typing import TypeAlias
 
 from tablewright.engine.errors import fault
+from tablewright.engine.storage.checksum import crc32
 from tablewright.world import World
 
 log = logging.getLogger("tablewright.wire")
@@ -72,7 +72,7 @@ class ResponseRenderer:
             _STATUS.get(status) or b"%d Unnamed" % status,
             self._shared,
             self._next_number(),
-            zlib.crc32(body),
+            crc32(body),
             content_type,
             len(body),
             extra,

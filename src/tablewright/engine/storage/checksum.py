@@ -1,4 +1,4 @@
-"""The CRC-32 of rows, which every read compares: the sums of zlib, in a sixth of its time for a row of 1 KB."""
+"""The CRC-32 of rows, which every read compares, and of responses: the sums of zlib, in a sixth of its time."""
 
 from collections.abc import Callable
 
