@@ -177,13 +177,20 @@ def _operand(operand: Operand) -> Resolve[Operand]:
     if _is_constant(operand):
         return lambda given: operand
     if isinstance(operand, tuple):
-        path = operand
-        return lambda given: _path(path, given)
+        return _aliased(operand)
     if isinstance(operand, Call):
         return _call(operand)
     assert isinstance(operand, Arithmetic), "a parsed operand is a path, a placeholder, a call or arithmetic"
     op, left, right = operand.op, _operand(operand.left), _operand(operand.right)
     return lambda given: Arithmetic(op, left(given), right(given))
+
+
+def _aliased(path: Path) -> Resolve[Path]:
+    """A path that has an alias. Most are an attribute's alias alone."""
+    alias = path[0]
+    if len(path) == 1 and isinstance(alias, str):
+        return lambda given: (_name(alias, given),)
+    return lambda given: _path(path, given)
 
 
 def _call(node: Call) -> Resolve[Call]:
@@ -231,13 +238,15 @@ def _checked(node: Simple, resolve: Resolve[SimpleT]) -> Resolve[SimpleT]:
 
 def _update(node: Update, placeholders: tuple[str, ...]) -> Resolve[Update]:
     aliases = [placeholder for placeholder in placeholders if placeholder[0] == "#"]
+    named = frozenset(aliases)
     actions = [_action(action) for action in node.actions]
     is_apart = not aliases and are_apart([action.path for action in node.actions])
 
     def resolve(given: Placeholders) -> Update:
         # An update misses its names before its values, wherever they stand.
-        for alias in aliases:
-            _name(alias, given)
+        if aliases and (given.names is None or not given.names.keys() >= named):
+            for alias in aliases:
+                _name(alias, given)
         resolved = Update(tuple([action(given) for action in actions]))
         if not is_apart:
             refuse_clashes([action.path for action in resolved.actions])
