@@ -51,7 +51,7 @@ def _own(write: Write[Any], physical: Physical, now: int) -> Action:
             shape, own = write.shape, None
             if write.kind == "create":
                 own = _absent(shape.table.pk, shape.table.ttl if shape.expires is not None else None, now)
-            return _action("Put", {"Item": item_of(shape, write.item)}, write, physical, own)
+            return _action("Put", {"Item": item_of(shape, write.item, write.key)}, write, physical, own)
         case "change":
             return _change(write, physical, now)
         case "update" | "upsert":
