@@ -113,8 +113,8 @@ def _refuse_count(count: int) -> None:
         )
 
 
-def _refuse_duplicates(items: Sequence[tuple[str, str] | None]) -> None:
-    seen: dict[tuple[str, str], int] = {}
+def _refuse_duplicates(items: Sequence[tuple[str, ...] | None]) -> None:
+    seen: dict[tuple[str, ...], int] = {}
     for position, item in enumerate(items):
         if item is None:
             continue
@@ -128,22 +128,31 @@ def _refuse_duplicates(items: Sequence[tuple[str, str] | None]) -> None:
 
 def _known_keys(
     bodies: Sequence[Sequence[Mapping[str, Any]]], given: KeyNames | None
-) -> dict[str, frozenset[str]]:
+) -> dict[str, list[str]]:
     """The key attributes of each table, from `given` or from an action with a Key."""
-    known = {one["TableName"]: frozenset(one["Key"]) for each in bodies for one in each if "Key" in one}
-    return known | {table: frozenset(names) for table, names in (given or {}).items()}
+    known: dict[str, list[str]] = {table: sorted(names) for table, names in (given or {}).items()}
+    for each in bodies:
+        for one in each:
+            if one["TableName"] not in known and "Key" in one:
+                known[one["TableName"]] = sorted(one["Key"], key=str)
+    return known
 
 
 def _item_of_write(
-    bodies: Sequence[Mapping[str, Any]], known: Mapping[str, frozenset[str]]
-) -> tuple[str, str] | None:
+    bodies: Sequence[Mapping[str, Any]], known: Mapping[str, Sequence[str]]
+) -> tuple[str, ...] | None:
     for one in bodies:
         table = one["TableName"]
-        if "Key" in one:
-            return identity_of(table, one["Key"])
         if table in known:
-            item = one["Item"]
-            return identity_of(table, {name: item[name] for name in known[table] if name in item})
+            # All keys of a table have the same attributes, and most are only text.
+            key, names = one.get("Key", one.get("Item")), known[table]
+            try:
+                identity = table, *[key[name]["S"] for name in names]
+                hash(identity)  # what is no text is left for the service to refuse
+                return identity
+            except (KeyError, TypeError):
+                found = one["Key"] if "Key" in one else {name: key[name] for name in names if name in key}
+                return identity_of(table, found)
     return None
 
 

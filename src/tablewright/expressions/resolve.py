@@ -222,7 +222,21 @@ def _comparison(node: Compare) -> Resolve[Compare]:
     return lambda given: Compare(op, left(given), right(given))
 
 
+def _fits(node: Simple) -> bool:
+    """Whether a condition fits whatever its names and values are: most do."""
+    if isinstance(node, Call):
+        is_test = node.name in ("attribute_exists", "attribute_not_exists")
+        return is_test and len(node.operands) == 1 and isinstance(node.operands[0], tuple)
+    if isinstance(node, Compare):
+        is_equality = node.op in ("=", "<>")
+        return is_equality and isinstance(node.left, tuple) and isinstance(node.right, ValueRef)
+    return False
+
+
 def _checked(node: Simple, resolve: Resolve[SimpleT]) -> Resolve[SimpleT]:
+    if _fits(node) and not _is_constant(node):
+        return resolve
+
     def checked(given: Placeholders) -> SimpleT:
         resolved = resolve(given)
         refuse_unfit_condition(resolved)

@@ -48,11 +48,14 @@ def resized(old: Item, old_size: int, new: Item, names: Iterable[str]) -> int:
     size = old_size
     for name in names:
         before, after = old.get(name), new.get(name)
-        if before is not after:
-            if before is not None:
-                size -= text_size(name) + size_of(before)
-            if after is not None:
-                size += text_size(name) + size_of(after)
+        if before is after:
+            continue
+        if before is not None and after is not None:
+            size += size_of(after) - size_of(before)
+        elif before is not None:
+            size -= text_size(name) + size_of(before)
+        elif after is not None:
+            size += text_size(name) + size_of(after)
     return size
 
 
