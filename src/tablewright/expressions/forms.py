@@ -63,9 +63,13 @@ def texts(update: Sequence[Action], condition: Condition | None) -> tuple[Texts,
 def form(node: Condition, values: list[Value]) -> Form:
     """The form of a condition; its values are added to `values`."""
     if isinstance(node, Compare):
-        return Compare, node.op, _operand(node.left, values), _operand(node.right, values)
+        left, right = node.left, node.right
+        if isinstance(left, tuple) and isinstance(right, dict):  # nearly all
+            values.append(right)
+            return Compare, node.op, left
+        return Compare, node.op, _operand(left, values), _operand(right, values)
     if isinstance(node, Call):
-        return _operand(node, values)
+        return Call, node.name, *[_operand(part, values) for part in node.operands]
     if isinstance(node, And | Or):
         return type(node), *[form(part, values) for part in node.parts]
     if isinstance(node, Not):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias, TypeGuard, TypeVar, cast
+from typing import TypeAlias, TypeGuard, TypeVar
 
 from tablewright.expressions.errors import BadExpression
 from tablewright.expressions.nodes import (
@@ -172,12 +172,11 @@ def _is_constant(node: Node) -> bool:
 
 def _operand(operand: Operand) -> Resolve[Operand]:
     if isinstance(operand, ValueRef):
-        name = operand.name
-        return lambda given: _value(name, given)
+        return _given_value(operand.name)
+    if isinstance(operand, tuple):
+        return _resolved_path(operand)
     if _is_constant(operand):
         return lambda given: operand
-    if isinstance(operand, tuple):
-        return _aliased(operand)
     if isinstance(operand, Call):
         return _call(operand)
     assert isinstance(operand, Arithmetic), "a parsed operand is a path, a placeholder, a call or arithmetic"
@@ -185,12 +184,28 @@ def _operand(operand: Operand) -> Resolve[Operand]:
     return lambda given: Arithmetic(op, left(given), right(given))
 
 
-def _aliased(path: Path) -> Resolve[Path]:
-    """A path that has an alias. Most are an attribute's alias alone."""
-    alias = path[0]
-    if len(path) == 1 and isinstance(alias, str):
-        return lambda given: (_name(alias, given),)
-    return lambda given: _path(path, given)
+def _given_value(name: str) -> Resolve[Value]:
+    def given_value(given: Placeholders) -> Value:
+        # Nearly all are given: this is `_value` without the call.
+        value = given.values.get(name) if given.values else None
+        return _value(name, given) if value is None else value
+
+    return given_value
+
+
+def _resolved_path(path: Path) -> Resolve[Path]:
+    """Most paths are an attribute's alias alone."""
+    if not any(map(_is_alias, path)):
+        return lambda given: path
+    alias = str(path[0])
+    if len(path) > 1:
+        return lambda given: _path(path, given)
+
+    def aliased(given: Placeholders) -> Path:
+        name = given.names.get(alias) if given.names else None
+        return (_name(alias, given) if name is None else name,)
+
+    return aliased
 
 
 def _call(node: Call) -> Resolve[Call]:
@@ -271,8 +286,8 @@ def _update(node: Update, placeholders: tuple[str, ...]) -> Resolve[Update]:
 
 
 def _action(action: Action) -> Resolve[Action]:
-    path = _operand(action.path)
+    path = _resolved_path(action.path)
     if isinstance(action, Remove):
-        return lambda given: Remove(cast(Path, path(given)))  # the operand of a path is a path
+        return lambda given: Remove(path(given))
     kind, value = type(action), _operand(action.value)
-    return lambda given: kind(cast(Path, path(given)), value(given))
+    return lambda given: kind(path(given), value(given))
