@@ -197,6 +197,12 @@ class EntitySpec:
         return {name: template for name, template in (found | declared).items() if name not in primary}
 
     @cached_property
+    def sources(self) -> frozenset[str]:
+        """The fields that attributes are made from: those of `derivations`, and of the time an item expires."""
+        expiry = [] if self.expires is None else [self.expires.field]
+        return frozenset(expiry).union(*(template.fields for template in self.derivations.values()))
+
+    @cached_property
     def guards(self) -> tuple[Guard, ...]:
         return tuple(self._guard(unique) for unique in self.unique)
 

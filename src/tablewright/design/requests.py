@@ -257,6 +257,8 @@ def _refuse_fixed(shape: EntitySpec, name: str) -> None:
 
 def _refuse_in_keys(shape: EntitySpec, name: str) -> None:
     """A key cannot be derived from a value that the store computes, or from a part of one."""
+    if name not in shape.sources:
+        return
     for attribute, template in shape.derivations.items():
         if name in template.fields:
             raise IndexKeyNeedsTheItem(shape.tag, attribute, name, [])
@@ -267,7 +269,7 @@ def _refuse_in_keys(shape: EntitySpec, name: str) -> None:
 def _derived(write: Write[Any]) -> Mapping[str, Value | None]:
     """The derived attributes of an update, recomputed from what it sets and the key; refused if that is not enough."""
     shape, touched = write.shape, write.known
-    if not touched:
+    if shape.sources.isdisjoint(touched):
         return {}
     # Of an upsert only the key is certain: the item may be there already, with other values than the start's.
     known = {**{name: write.values[name] for name in shape.parameters}, **touched}
