@@ -148,7 +148,7 @@ def _item_of_write(
             key, names = one.get("Key", one.get("Item")), known[table]
             try:
                 identity = table, *[key[name]["S"] for name in names]
-                hash(identity)  # what is no text is left for the service to refuse
+                hash(identity)  # the service refuses what is not text
                 return identity
             except (KeyError, TypeError):
                 found = one["Key"] if "Key" in one else {name: key[name] for name in names if name in key}
