@@ -83,6 +83,10 @@ def test_a_transaction_has_one_to_a_hundred_actions(count: int) -> None:
     assert asked == []
 
 
+def numbered(number: str) -> dict[str, Any]:
+    return {"TableName": "pets", "Key": {"pk": {"N": number}}}
+
+
 CHECK = {**keyed("a"), "ConditionExpression": "attribute_exists(pk)"}
 
 
@@ -93,6 +97,8 @@ CHECK = {**keyed("a"), "ConditionExpression": "attribute_exists(pk)"}
         ([{"ConditionCheck": CHECK}, {"Put": put("a", age={"N": "1"})}], None),
         ([{"Put": put("a")}, {"Delete": keyed("a")}], None),
         ([{"Put": put("a", age={"N": "1"})}, {"Put": put("a")}], {"pets": ["pk"]}),
+        ([{"Delete": numbered("1")}, {"Delete": numbered("1.0")}], None),
+        ([{"Delete": numbered("1")}, {"Put": {"TableName": "pets", "Item": {"pk": {"N": "1E0"}}}}], None),
     ],
 )
 def test_one_item_twice_is_seen_where_keys_are_known(actions: list[Any], key_names: Any) -> None:
@@ -113,7 +119,16 @@ def test_the_same_key_in_another_table_is_another_item() -> None:
     assert len(asked) == 1
 
 
-@pytest.mark.parametrize("action", [{}, {"Put": None}, {"Put": {"TableName": "pets"}}, {"Put": {"Item": {}}}])
+@pytest.mark.parametrize(
+    "action",
+    [
+        {},
+        {"Put": None},
+        {"Put": {"TableName": "pets"}},
+        {"Put": {"Item": {}}},
+        {"Delete": {"TableName": "pets", "Key": {"pk": {"S": ["a"]}}}},
+    ],
+)
 def test_what_is_no_action_is_left_for_the_service_to_refuse(action: Any) -> None:
     call, asked = scripted(CallRefused("ValidationException"))
     with pytest.raises(CallRefused):

@@ -129,6 +129,22 @@ def test_all_digits_of_a_long_decimal_are_kept() -> None:
     assert written("30.2", long) == "012345678901234567890123456789.12"
 
 
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("us", ("2026-01-31T08:05:09.000000Z", "2026-01-31T08:05:09.000007Z")),
+        ("ms", ("2026-01-31T08:05:09.000Z", "2026-01-31T08:05:09.000Z")),
+        ("s", ("2026-01-31T08:05:09Z",) * 2),
+        ("hour", ("2026-01-31T08",) * 2),
+        ("day", ("2026-01-31",) * 2),
+        ("month", ("2026-01",) * 2),
+    ],
+)
+def test_a_time_has_its_width_with_and_without_microseconds(name: str, texts: tuple[str, str]) -> None:
+    moment = datetime(2026, 1, 31, 8, 5, 9, tzinfo=UTC)
+    assert (written(name, moment), written(name, moment.replace(microsecond=7))) == texts
+
+
 def test_a_time_is_written_in_utc_whatever_its_zone() -> None:
     there = NOON.astimezone(timezone(timedelta(hours=-7)))
     assert written("ms", there) == written("ms", NOON) == milliseconds(there)

@@ -46,12 +46,15 @@ class Pet(BaseModel):
     shots: dict[str, int] = Field(default_factory=dict)
 
 
+PETS = paths.field_paths(by_field(Pet))
+
+
 def path_of(path: Callable[[Pet], object]) -> FieldPath:
-    return paths.field_path(by_field(Pet), path, "pets")
+    return paths.field_path(PETS, path, "pets")
 
 
 def condition_of(condition: Callable[[Pet], object]) -> Condition:
-    return paths.condition(by_field(Pet), condition, "pets")
+    return paths.condition(PETS, condition, "pets")
 
 
 def text_of(condition: Callable[[Pet], object]) -> str:
@@ -86,11 +89,43 @@ def test_a_path_knows_the_field_of_the_model_it_begins_at() -> None:
     assert path_of(lambda v: v.collars[0].colour).field == "collars"
 
 
+@pytest.mark.parametrize("field", PETS)
+def test_a_lambda_that_reads_one_field_needs_no_tracer(field: str) -> None:
+    read = eval(f"lambda v: v.{field}")
+    assert paths.known_path(PETS, read) is PETS[field]
+    assert path_of(read) == PETS[field]
+
+
+OTHER = Pet(name="rex", age=3)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        lambda v: v.nope,
+        lambda v: v.collar.colour,
+        lambda v: v.friends[0],
+        lambda v: v.age < 5,
+        lambda v: OTHER.age,
+        lambda v: v,
+        lambda v, other=OTHER: other.age,
+        lambda *v: v.age,
+    ],
+)
+def test_only_a_lambda_that_reads_one_field_and_nothing_else_is_known_without_a_tracer(
+    path: Callable[[Any], object],
+) -> None:
+    other = OTHER
+    assert paths.known_path(PETS, path) is None
+    assert paths.known_path(PETS, lambda v: other.age) is None
+
+
 def test_equal_paths_are_equal_whichever_model_they_were_read_from() -> None:
     class Other(BaseModel):
         kind: Literal["cat", "dog"]
 
-    assert path_of(lambda v: v.kind) == paths.field_path(by_field(Other), lambda v: v.kind, "others")
+    others = paths.field_paths(by_field(Other))
+    assert path_of(lambda v: v.kind) == paths.field_path(others, lambda v: v.kind, "others")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tablewright.values import Item, admit_item, item_size, size_of
+from tablewright.values import Item, Value, admit_item, item_size, resized, size_of
 
 ITEM: Item = {
     "pk": {"S": "é😀"},
@@ -34,3 +34,12 @@ def test_each_kind_has_its_weight(name: str, size: int) -> None:
 
 def test_an_empty_item_weighs_nothing() -> None:
     assert item_size({}) == 0
+
+
+@pytest.mark.parametrize("name", ITEM)
+@pytest.mark.parametrize("value", [None, {"S": "longer than before"}, {"N": "7"}])
+def test_the_size_of_a_changed_item_follows_from_what_changed(name: str, value: Value | None) -> None:
+    bare = {other: content for other, content in ITEM.items() if other != name}
+    changed = bare if value is None else {**bare, name: value}
+    for old, new in ((ITEM, changed), (changed, ITEM), (bare, changed), (changed, bare)):
+        assert resized(old, item_size(old), new, [name, "neither has it"]) == item_size(new)

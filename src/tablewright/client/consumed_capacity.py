@@ -23,7 +23,7 @@ class Units:
 
 def units_of(verb: str, answer: Mapping[str, Any]) -> tuple[Units, ...]:
     """The units an answer reports for each table; empty if the request did not ask for them."""
-    if verb not in _READS | _WRITES:
+    if verb not in _READS and verb not in _WRITES:
         return ()
     reported = answer.get("ConsumedCapacity") or ()
     return tuple(_units(verb, one) for one in ([reported] if isinstance(reported, Mapping) else reported))

@@ -21,7 +21,7 @@ from uuid import UUID
 from pydantic import BaseModel, JsonValue
 
 from tablewright.design.errors import NotStorable
-from tablewright.design.key_codecs import milliseconds, utc
+from tablewright.design.key_codecs import microseconds, milliseconds
 from tablewright.design.large import Large, decode_large, encode_large
 from tablewright.values import Item, Value, float32
 
@@ -326,11 +326,6 @@ def _json_from_wire(wire: Value) -> Any:
             return {name: _json_from_wire(each) for name, each in content.items()}
         case _:
             return content
-
-
-def microseconds(value: object) -> str:
-    """The stored form of a time that a key needs finer: 2026-01-31T08:15:00.123456Z."""
-    return utc(value).isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def _scalar(

@@ -18,6 +18,7 @@ from tablewright.design.attributes import FINE_TIME, Attribute, attributes
 from tablewright.design.errors import KeyPartUnusable, KeyTextUnusable
 from tablewright.design.key_codecs import utc
 from tablewright.design.large import Large
+from tablewright.design.paths import Fields, field_paths
 from tablewright.design.tables import Index, Keys, Table
 from tablewright.design.templates import Template, matcher, parse
 from tablewright.design.traits import Copy, Data, Expires, Load, Retention, Schema, SoftDelete, States, Unique
@@ -120,6 +121,11 @@ class EntitySpec:
         return {attribute.field: attribute for attribute in self._stored_as(self.whole or self.model)}
 
     @cached_property
+    def paths(self) -> Fields:
+        """The fields of the entity as paths, by name."""
+        return field_paths(self.fields)
+
+    @cached_property
     def large(self) -> tuple[Attribute, ...]:
         """The fields that may be in an object store."""
         return tuple(attribute for attribute in self.fields.values() if attribute.kind.plain is Large)
@@ -191,6 +197,12 @@ class EntitySpec:
         return {name: template for name, template in (found | declared).items() if name not in primary}
 
     @cached_property
+    def sources(self) -> frozenset[str]:
+        """The fields that attributes are made from: those of `derivations`, and of the time an item expires."""
+        expiry = [] if self.expires is None else [self.expires.field]
+        return frozenset(expiry).union(*(template.fields for template in self.derivations.values()))
+
+    @cached_property
     def guards(self) -> tuple[Guard, ...]:
         return tuple(self._guard(unique) for unique in self.unique)
 
@@ -198,6 +210,19 @@ class EntitySpec:
     def fixed(self) -> frozenset[str]:
         """Fields that never change: the key's own, and those declared so."""
         return frozenset(self.immutable).union(*(key.template.fields for key in self.primary))
+
+    @cached_property
+    def unsettable(self) -> frozenset[str]:
+        """Fields that no step of an update sets: those that never change, the version, the state, what guards hold."""
+        own = [self.version, self.states.field if self.states is not None else None]
+        guarded = (self.guarded_by(guard) for guard in self.guards)
+        return self.fixed.union([name for name in own if name is not None], *guarded)
+
+    def guarded_by(self, guard: Guard) -> set[str]:
+        """The fields that a guard is made of."""
+        kept = {name for template in guard.keep.values() for name in template.fields}
+        dies = {self.expires.field} if self.expires is not None else set()
+        return {*guard.value.fields, *kept, *dies}
 
     @cached_property
     def _matchers(self) -> tuple[tuple[str, re.Pattern[str] | None], ...]:

@@ -28,12 +28,13 @@ DELIMITER = "#"
 # Sorts directly behind the delimiter: the end of everything that begins with a whole part.
 BEHIND_DELIMITER = chr(ord(DELIMITER) + 1)
 TEXT = f"[^{DELIMITER}]+"
+# How much of a time's ISO form with microseconds is written, what ends it, and the pattern.
 _TIMES = {
-    "us": ("%Y-%m-%dT%H:%M:%S.%fZ", r"(?a:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)"),
-    "s": ("%Y-%m-%dT%H:%M:%SZ", r"(?a:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"),
-    "hour": ("%Y-%m-%dT%H", r"(?a:\d{4}-\d\d-\d\dT\d\d)"),
-    "day": ("%Y-%m-%d", r"(?a:\d{4}-\d\d-\d\d)"),
-    "month": ("%Y-%m", r"(?a:\d{4}-\d\d)"),
+    "us": (26, "Z", r"(?a:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)"),
+    "s": (19, "Z", r"(?a:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"),
+    "hour": (13, "", r"(?a:\d{4}-\d\d-\d\dT\d\d)"),
+    "day": (10, "", r"(?a:\d{4}-\d\d-\d\d)"),
+    "month": (7, "", r"(?a:\d{4}-\d\d)"),
 }
 
 Encoder: TypeAlias = Callable[[object], str | None]
@@ -62,8 +63,8 @@ def codec(name: str) -> Codec:
     if name in _NAMED:
         return _NAMED[name]
     if name in _TIMES:
-        form, pattern = _TIMES[name]
-        return Codec(name, (datetime,), lambda value: utc(value).strftime(form), pattern, fixed=True)
+        width, end, pattern = _TIMES[name]
+        return Codec(name, (datetime,), lambda value: _moment(value, width) + end, pattern, fixed=True)
     if re.fullmatch("[0-9]+", name) and 0 < int(name) <= 38:
         return Codec(name, (int,), lambda value: _digits(value, int(name)), f"[0-9]{{{name}}}", fixed=True)
     if found := re.fullmatch(r"([0-9]+)\.([0-9]+)", name):
@@ -175,10 +176,22 @@ def utc(value: object) -> datetime:
     return value
 
 
+def _moment(value: object, width: int) -> str:
+    """The beginning of the ISO form of a time in UTC: 2026-01-31T08:15:00.123456."""
+    # Times are in every item: isoformat takes half the time of strftime, and a third less if it has not to be told its
+    # width. Left alone it leaves out microseconds that are none.
+    moment = utc(value)
+    return (moment.isoformat() if moment.microsecond else moment.isoformat(timespec="microseconds"))[:width]
+
+
 def milliseconds(value: object) -> str:
     """The stored form of every time: 2026-01-31T08:15:00.123Z."""
-    # isoformat is four times as fast as strftime, and times are in every item.
-    return utc(value).isoformat(timespec="milliseconds")[:23] + "Z"
+    return _moment(value, 23) + "Z"
+
+
+def microseconds(value: object) -> str:
+    """The stored form of a time that a key needs finer: 2026-01-31T08:15:00.123456Z."""
+    return _moment(value, 26) + "Z"
 
 
 def _truth(value: object) -> bool:

@@ -5,11 +5,13 @@ with a tracer in place of the item; the result is a FieldPath, or a resolved con
 Must hold: an operation that a tracer cannot record raises NotAPath; nothing is guessed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as member
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
+from types import CodeType
 from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 from tablewright.design.attributes import Attribute, AttributeKind, by_field, kind_of, without_none
@@ -18,9 +20,9 @@ from tablewright.expressions.nodes import And, Call, Compare, Condition, In, Not
 from tablewright.values import Value
 
 V = TypeVar("V")
-# The fields of an entity or a nested model, by name.
-Fields: TypeAlias = Mapping[str, Attribute]
 MAX_CHOICES = 100
+# More lambdas than a program writes.
+_LAMBDAS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,22 @@ class FieldPath:
         return text
 
 
+# The fields of an entity or a nested model, by name, as paths.
+Fields: TypeAlias = Mapping[str, FieldPath]
+
+
+def field_paths(attributes: Mapping[str, Attribute]) -> Fields:
+    """The paths of an entity's fields."""
+    return {
+        name: FieldPath((attribute.stored,), name, attribute.kind, attribute.optional)
+        for name, attribute in attributes.items()
+    }
+
+
 class _ConditionTracer:
     """A recorded condition; `&`, `|` and `~` join them."""
+
+    __slots__ = ("condition",)
 
     def __init__(self, condition: Condition) -> None:
         self.condition = condition
@@ -75,9 +91,12 @@ class _FieldTracer:
         model = self._path.kind.model
         if model is None:
             raise UnknownField(f"{self._where}: '{self._path}' has no fields to read '{name}' from")
+        attribute = by_field(model).get(name)
+        if attribute is None:
+            raise _unknown(self._where, model.__name__, name, by_field(model))
+        steps = (*self._path.steps, attribute.stored)
         return _FieldTracer(
-            _field(by_field(model), model.__name__, name, self._path.steps, self._path.field, self._where),
-            self._where,
+            FieldPath(steps, self._path.field, attribute.kind, attribute.optional), self._where
         )
 
     def __getitem__(self, at: object) -> "_FieldTracer":
@@ -150,8 +169,8 @@ class _FieldTracer:
 _SWAPPED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def encoded(path: FieldPath, value: object, where: str) -> Value:
-    """A value as it is stored at a path; NotAPath if its type does not fit."""
+def encoded(path: FieldPath, value: object, where: object) -> Value:
+    """A value as it is stored at a path; NotAPath if its type does not fit. `where` is printed in an error alone."""
     if not _is_of(path.kind, value):
         raise NotAPath(f"{where}: {value!r} is not a value of '{path}'")
     try:
@@ -165,6 +184,8 @@ def encoded(path: FieldPath, value: object, where: str) -> Value:
 
 def _is_of(kind: AttributeKind, value: object) -> bool:
     """Whether a plain value has the type the model would hold: the encoders do not check it."""
+    if type(value) is kind.plain and kind.plain is not Decimal:
+        return True  # nearly all values
     if kind.plain in (int, Decimal):
         return isinstance(value, int | Decimal) and not isinstance(value, bool) and Decimal(value).is_finite()
     if kind.plain is not None:
@@ -175,13 +196,8 @@ def _is_of(kind: AttributeKind, value: object) -> bool:
     return kind.model is None or isinstance(value, kind.model)
 
 
-def _field(
-    known: Fields, of: str, name: str, above: tuple[str | int, ...], top: str, where: str
-) -> FieldPath:
-    if name not in known:
-        raise UnknownField(f"{where}: {of} has no field '{name}'; it has {', '.join(known)}")
-    attribute = known[name]
-    return FieldPath((*above, attribute.stored), top or name, attribute.kind, attribute.optional)
+def _unknown(where: str, of: str, name: str, known: Iterable[str]) -> UnknownField:
+    return UnknownField(f"{where}: {of} has no field '{name}'; it has {', '.join(known)}")
 
 
 class _ItemTracer:
@@ -193,7 +209,26 @@ class _ItemTracer:
         self._fields, self._where = fields, where
 
     def __getattr__(self, name: str) -> _FieldTracer:
-        return _FieldTracer(_field(self._fields, "the entity", name, (), "", self._where), self._where)
+        path = self._fields.get(name)
+        if path is None:
+            raise _unknown(self._where, "the entity", name, self._fields)
+        return _FieldTracer(path, self._where)
+
+
+# A lambda that reads one field is the code of any other that does: only the name differs.
+_READS_ONE = (lambda v: v.field).__code__.co_code
+
+
+@lru_cache(_LAMBDAS)
+def _only_name(code: CodeType) -> str:
+    """The name of the field that a lambda with this code reads and does nothing else; empty if it is another one."""
+    return code.co_names[0] if code.co_code == _READS_ONE and code.co_argcount == 1 else ""
+
+
+def known_path(fields: Fields, path: Callable[[Any], object]) -> FieldPath | None:
+    """`field_path` without a tracer, for a lambda that reads one field: most of them."""
+    code = getattr(path, "__code__", None)
+    return None if code is None else fields.get(_only_name(code))
 
 
 def field_path(fields: Fields, path: Callable[[Any], object], where: str) -> FieldPath:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.errors import FieldIsFixed, IndexKeyNeedsTheItem, NotAPath, StateNeedsAMove
-from tablewright.design.paths import FieldPath, condition, encoded, field_path
+from tablewright.design.paths import FieldPath, condition, encoded, field_path, known_path
 from tablewright.design.tables import Index, Table
 from tablewright.expressions.nodes import Condition, In
 from tablewright.values import Value
@@ -77,13 +77,17 @@ class Query(Generic[E_co]):
 
     def where(self, matches: Callable[[E_co], bool]) -> "Query[E_co]":
         """Only items that match. All items are read and paid for; pages stay full."""
-        filters = [condition(shape.fields, matches, f"{self.name}.where") for shape in self.shapes]
+        filters = [condition(shape.paths, matches, f"{self.name}.where") for shape in self.shapes]
         if any(each != filters[0] for each in filters):
             raise FieldIsFixed(f"{self.name}: the filter reads a field that the entities store differently")
         return replace(self, filters=(*self.filters, filters[0]))
 
 
-@dataclass(frozen=True, slots=True)
+# These values never change once they are made. That is not enforced: a frozen one takes nine times as long to make, and
+# an update makes one for each of its parts.
+
+
+@dataclass(slots=True)
 class Step:
     """One change of one value of an item."""
 
@@ -92,7 +96,7 @@ class Step:
     value: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Write(Generic[E]):
     """One change to one item.
 
@@ -121,13 +125,15 @@ class Write(Generic[E]):
         if self.kind not in ("update", "upsert"):
             tag = self.shape.tag
             raise FieldIsFixed(f"{self.name} is about a whole item; write {tag}.update(...).at(...)")
-        found = field_path(self.shape.fields, path, self.name)
-        _refuse_fixed(self.shape, found.field)
+        paths = self.shape.paths
+        found = known_path(paths, path) or field_path(paths, path, self.name)
+        if found.field in self.shape.unsettable:
+            _refuse_fixed(self.shape, found.field)
         return Slot(self, found)
 
     def when(self, holds: Callable[[E], bool]) -> "Write[E]":
         """Write only if this holds; otherwise nothing is written and ConditionNotMet is raised."""
-        found = condition(self.shape.fields, holds, f"{self.name}.when")
+        found = condition(self.shape.paths, holds, f"{self.name}.when")
         return self._with(self.steps, (*self.when_, found), self.known)
 
     def move(self, end: str, *, by: str) -> "Write[E]":
@@ -165,12 +171,15 @@ class Write(Generic[E]):
         return _derived(self) if self.kind in ("update", "upsert") else {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Slot(Generic[E, V]):
     """A value in an item, and the changes that can be made to it."""
 
     write: Write[E]
     path: FieldPath
+
+    def __str__(self) -> str:
+        return f"{self.write.name}.{self.path}"
 
     def _step(self, op: Op, value: Value | None = None, known: object = None) -> Write[E]:
         write = self.write
@@ -181,7 +190,7 @@ class Slot(Generic[E, V]):
         return write._with(steps, write.when_, write.known)
 
     def _wire(self, value: object) -> Value:
-        return encoded(self.path, value, f"{self.write.name}.{self.path}")
+        return encoded(self.path, value, self)
 
     def _needs(self, what: str, *letters: str) -> None:
         if self.path.kind.letter not in letters:
@@ -242,6 +251,7 @@ class Slot(Generic[E, V]):
 
 
 def _refuse_fixed(shape: EntitySpec, name: str) -> None:
+    """Refuse a step about a field of `unsettable`."""
     if name in shape.fixed:
         why = "never changes: it is part of the key or declared immutable"
         raise FieldIsFixed(f"{shape.tag}: '{name}' {why}")
@@ -250,18 +260,17 @@ def _refuse_fixed(shape: EntitySpec, name: str) -> None:
         raise FieldIsFixed(f"{shape.tag}: '{name}' {why}")
     if shape.states is not None and name == shape.states.field:
         raise StateNeedsAMove(shape.tag, name)
-    for unique in shape.guards:
-        kept = {field for template in unique.keep.values() for field in template.fields}
-        dies = {shape.expires.field} if shape.expires is not None else set()
-        if name in {*unique.value.fields, *kept, *dies}:
-            raise FieldIsFixed(
-                f"{shape.tag}: '{name}' is in the guard of {unique.unique.name}; "
-                f"read the item and write {shape.tag}.change(before, after)"
-            )
+    guard = next(guard for guard in shape.guards if name in shape.guarded_by(guard))
+    raise FieldIsFixed(
+        f"{shape.tag}: '{name}' is in the guard of {guard.unique.name}; "
+        f"read the item and write {shape.tag}.change(before, after)"
+    )
 
 
 def _refuse_in_keys(shape: EntitySpec, name: str) -> None:
     """A key cannot be derived from a value that the store computes, or from a part of one."""
+    if name not in shape.sources:
+        return
     for attribute, template in shape.derivations.items():
         if name in template.fields:
             raise IndexKeyNeedsTheItem(shape.tag, attribute, name, [])
@@ -272,7 +281,7 @@ def _refuse_in_keys(shape: EntitySpec, name: str) -> None:
 def _derived(write: Write[Any]) -> Mapping[str, Value | None]:
     """The derived attributes of an update, recomputed from what it sets and the key; refused if that is not enough."""
     shape, touched = write.shape, write.known
-    if not touched:
+    if shape.sources.isdisjoint(touched):
         return {}
     # Of an upsert only the key is certain: the item may be there already, with other values than the start's.
     known = {**{name: write.values[name] for name in shape.parameters}, **touched}

@@ -8,7 +8,7 @@ width; parts of fixed width are of fixed width. The first is held by key_codecs.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from tablewright.design.errors import KeyPartUnusable, KeyTextUnusable
 from tablewright.design.key_codecs import DELIMITER, Codec, UnknownCodec, codec
@@ -36,18 +36,18 @@ class Part:
         return f"{{{self.field}:{self.codec.name}}}" if self.codec.name else f"{{{self.field}}}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Template:
     """Literals and parts, in order."""
 
     text: str
     pieces: tuple[str | Part, ...]
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Part, ...]:
         return tuple(piece for piece in self.pieces if isinstance(piece, Part))
 
-    @property
+    @cached_property
     def fields(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(part.field for part in self.parts))
 

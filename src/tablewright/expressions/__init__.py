@@ -10,6 +10,7 @@ Every refusal is a `BadExpression` whose text is the service's own sentence.
 
 from tablewright.expressions.errors import BadExpression
 from tablewright.expressions.evaluate import holds
+from tablewright.expressions.forms import texts
 from tablewright.expressions.keys import KeyPlan, KeyTest, key_condition, key_tests, plan_keys
 from tablewright.expressions.legacy import attribute_updates, expected, filter_conditions, key_conditions
 from tablewright.expressions.nodes import Condition, Path, Update, paths_in, top_level_names
@@ -42,6 +43,7 @@ __all__ = [
     "project",
     "projection",
     "render",
+    "texts",
     "top_level_names",
     "touched",
     "update",

@@ -46,7 +46,9 @@ def spelled(path: Path) -> str:
 
 def refuse_clashes(paths: Sequence[Path]) -> None:
     """No path may lead into another, and no place may be a map to one path and a list to another."""
-    if len(paths) > 1 and not are_apart(paths):
+    if len({path[0] for path in paths}) == len(paths):
+        return  # each in an attribute of its own, as usual
+    if not are_apart(paths):
         raise BadExpression(_first_clash(paths))
 
 

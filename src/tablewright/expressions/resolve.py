@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias, TypeGuard, TypeVar, cast
+from typing import TypeAlias, TypeGuard, TypeVar
 
 from tablewright.expressions.errors import BadExpression
 from tablewright.expressions.nodes import (
@@ -172,18 +172,40 @@ def _is_constant(node: Node) -> bool:
 
 def _operand(operand: Operand) -> Resolve[Operand]:
     if isinstance(operand, ValueRef):
-        name = operand.name
-        return lambda given: _value(name, given)
+        return _given_value(operand.name)
+    if isinstance(operand, tuple):
+        return _resolved_path(operand)
     if _is_constant(operand):
         return lambda given: operand
-    if isinstance(operand, tuple):
-        path = operand
-        return lambda given: _path(path, given)
     if isinstance(operand, Call):
         return _call(operand)
     assert isinstance(operand, Arithmetic), "a parsed operand is a path, a placeholder, a call or arithmetic"
     op, left, right = operand.op, _operand(operand.left), _operand(operand.right)
     return lambda given: Arithmetic(op, left(given), right(given))
+
+
+def _given_value(name: str) -> Resolve[Value]:
+    def given_value(given: Placeholders) -> Value:
+        # Nearly all are given: this is `_value` without the call.
+        value = given.values.get(name) if given.values else None
+        return _value(name, given) if value is None else value
+
+    return given_value
+
+
+def _resolved_path(path: Path) -> Resolve[Path]:
+    """Most paths are an attribute's alias alone."""
+    if not any(map(_is_alias, path)):
+        return lambda given: path
+    alias = str(path[0])
+    if len(path) > 1:
+        return lambda given: _path(path, given)
+
+    def aliased(given: Placeholders) -> Path:
+        name = given.names.get(alias) if given.names else None
+        return (_name(alias, given) if name is None else name,)
+
+    return aliased
 
 
 def _call(node: Call) -> Resolve[Call]:
@@ -215,7 +237,21 @@ def _comparison(node: Compare) -> Resolve[Compare]:
     return lambda given: Compare(op, left(given), right(given))
 
 
+def _fits(node: Simple) -> bool:
+    """Whether a condition fits whatever its names and values are: most do."""
+    if isinstance(node, Call):
+        is_test = node.name in ("attribute_exists", "attribute_not_exists")
+        return is_test and len(node.operands) == 1 and isinstance(node.operands[0], tuple)
+    if isinstance(node, Compare):
+        is_equality = node.op in ("=", "<>")
+        return is_equality and isinstance(node.left, tuple) and isinstance(node.right, ValueRef)
+    return False
+
+
 def _checked(node: Simple, resolve: Resolve[SimpleT]) -> Resolve[SimpleT]:
+    if _fits(node) and not _is_constant(node):
+        return resolve
+
     def checked(given: Placeholders) -> SimpleT:
         resolved = resolve(given)
         refuse_unfit_condition(resolved)
@@ -231,13 +267,15 @@ def _checked(node: Simple, resolve: Resolve[SimpleT]) -> Resolve[SimpleT]:
 
 def _update(node: Update, placeholders: tuple[str, ...]) -> Resolve[Update]:
     aliases = [placeholder for placeholder in placeholders if placeholder[0] == "#"]
+    named = frozenset(aliases)
     actions = [_action(action) for action in node.actions]
     is_apart = not aliases and are_apart([action.path for action in node.actions])
 
     def resolve(given: Placeholders) -> Update:
         # An update misses its names before its values, wherever they stand.
-        for alias in aliases:
-            _name(alias, given)
+        if aliases and (given.names is None or not given.names.keys() >= named):
+            for alias in aliases:
+                _name(alias, given)
         resolved = Update(tuple([action(given) for action in actions]))
         if not is_apart:
             refuse_clashes([action.path for action in resolved.actions])
@@ -248,8 +286,8 @@ def _update(node: Update, placeholders: tuple[str, ...]) -> Resolve[Update]:
 
 
 def _action(action: Action) -> Resolve[Action]:
-    path = _operand(action.path)
+    path = _resolved_path(action.path)
     if isinstance(action, Remove):
-        return lambda given: Remove(cast(Path, path(given)))  # the operand of a path is a path
+        return lambda given: Remove(path(given))
     kind, value = type(action), _operand(action.value)
-    return lambda given: kind(cast(Path, path(given)), value(given))
+    return lambda given: kind(path(given), value(given))

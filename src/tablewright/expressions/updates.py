@@ -8,7 +8,18 @@ Elsewhere: which attributes may be written at all, and how big an item may grow 
 from collections.abc import Collection, Sequence
 
 from tablewright.expressions.errors import BadExpression
-from tablewright.expressions.nodes import Action, Add, Arithmetic, Call, Delete, Operand, Path, Remove, Update
+from tablewright.expressions.nodes import (
+    Action,
+    Add,
+    Arithmetic,
+    Call,
+    Delete,
+    Operand,
+    Path,
+    Remove,
+    Set,
+    Update,
+)
 from tablewright.expressions.paths import Tree, find, tree_of
 from tablewright.values import Item, Value, admit
 from tablewright.values.codec import MAX_CONTAINERS, TOO_DEEP
@@ -61,6 +72,9 @@ def _outcome(action: Action, item: Item, is_legacy: bool) -> Value | None:
     """The value that will be at the action's path, None for none."""
     if isinstance(action, Remove):
         return None
+    value = action.value
+    if isinstance(action, Set) and isinstance(value, dict):
+        return value  # most actions
     try:
         if isinstance(action, Add):
             return _sum(find(action.path, item), _value(action.value, item))

@@ -16,11 +16,13 @@ from tablewright.values import Item, Value, item_size
 E = TypeVar("E", bound=BaseModel)
 
 
-def item_of(shape: EntitySpec, model: BaseModel | None) -> Item:
-    """Everything that is stored of a model: its fields, its key, the attributes made from fields."""
+def item_of(shape: EntitySpec, model: BaseModel | None, key: Mapping[str, Value] | None = None) -> Item:
+    """Everything that is stored of a model: its fields, its key unless it is given, what is made from fields."""
     assert model is not None
     values = model.__dict__
-    item = {**encode_item(model, shape.attributes), **shape.key_of(values), **shape.derive(values)}
+    item = encode_item(model, shape.attributes)
+    item.update(shape.key_of(values) if key is None else key)
+    item.update(shape.derive(values))
     if shape.schema is not None:
         item[shape.fields[shape.schema.field].stored] = {"N": str(shape.schema.version)}
     return item

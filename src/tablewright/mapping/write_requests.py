@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from tablewright.design.attributes import encode_item
 from tablewright.design.entity_spec import EntitySpec, Guard
 from tablewright.design.requests import Write
-from tablewright.expressions import PlaceholderAllocator, Update, render
+from tablewright.expressions import texts
 from tablewright.expressions.build import all_of, attribute_exists, attribute_not_exists, equal
 from tablewright.expressions.nodes import Action as UpdateAction
 from tablewright.expressions.nodes import Add, Compare, Condition, Delete, Or, Remove, Set
@@ -51,7 +51,7 @@ def _own(write: Write[Any], physical: Physical, now: int) -> Action:
             shape, own = write.shape, None
             if write.kind == "create":
                 own = _absent(shape.table.pk, shape.table.ttl if shape.expires is not None else None, now)
-            return _action("Put", {"Item": item_of(shape, write.item)}, write, physical, own)
+            return _action("Put", {"Item": item_of(shape, write.item, write.key)}, write, physical, own)
         case "change":
             return _change(write, physical, now)
         case "update" | "upsert":
@@ -161,19 +161,28 @@ def _action(
 
 
 # The order of the clauses of an update; those of one kind have to stand together.
-_CLAUSES = (Set, Remove, Add, Delete)
+_CLAUSES = {kind: place for place, kind in enumerate((Set, Remove, Add, Delete))}
+
+
+def _place_of_clause(action: UpdateAction) -> int:
+    return _CLAUSES[type(action)]
 
 
 def conditional(condition: Condition | None, update: Sequence[UpdateAction] = ()) -> dict[str, Any]:
     """The members of a request for a condition, and for an update if there is one, with their placeholders."""
-    placeholders, members = PlaceholderAllocator(), dict[str, Any]()
+    if not update and condition is None:
+        return {}
+    known, values = texts(sorted(update, key=_place_of_clause), condition)
+    members: dict[str, Any] = {}
     if update:
-        ordered = sorted(update, key=lambda action: _CLAUSES.index(type(action)))
-        members["UpdateExpression"] = render(Update(tuple(ordered)), placeholders)
+        members["UpdateExpression"] = known.update
     if condition is not None:
-        members["ConditionExpression"] = render(condition, placeholders)
+        members["ConditionExpression"] = known.condition
         members["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-    return members | placeholders.members()
+    members["ExpressionAttributeNames"] = dict(known.names)
+    if values:
+        members["ExpressionAttributeValues"] = values
+    return members
 
 
 # --- guards ---

@@ -21,10 +21,11 @@ def binary_size(encoded: str) -> int:
 
 
 def size_of(value: Value) -> int:
+    text = value.get("S")
+    if text is not None:  # most values
+        return len(text) if text.isascii() else len(text.encode())
     ((kind, content),) = value.items()
     match kind:
-        case "S":
-            return text_size(content)
         case "N":
             return stored_size(content)
         case "B":
@@ -48,13 +49,19 @@ def resized(old: Item, old_size: int, new: Item, names: Iterable[str]) -> int:
     size = old_size
     for name in names:
         before, after = old.get(name), new.get(name)
-        if before is not after:
-            if before is not None:
-                size -= text_size(name) + size_of(before)
-            if after is not None:
-                size += text_size(name) + size_of(after)
+        if before is after:
+            continue
+        if before is not None and after is not None:
+            size += size_of(after) - size_of(before)
+        elif before is not None:
+            size -= text_size(name) + size_of(before)
+        elif after is not None:
+            size += text_size(name) + size_of(after)
     return size
 
 
 def item_size(item: Item) -> int:
-    return sum(text_size(name) + size_of(value) for name, value in item.items())
+    size = text_size("".join(item))
+    for value in item.values():
+        size += size_of(value)
+    return size

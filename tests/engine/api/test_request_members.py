@@ -8,8 +8,9 @@ import pytest
 from tests.engine.tables import create_index, definition, item, keyed, put, schema
 
 from tablewright import Engine
+from tablewright.engine.api.common_members import NAMES
 from tablewright.engine.api.registry import VERBS
-from tablewright.engine.api.shapes import ListOf, MapOf, Shape, Struct
+from tablewright.engine.api.shapes import ListOf, MapOf, Shape, Struct, predicate
 from tablewright.engine.errors import ServiceError
 
 Json = dict[str, Any]
@@ -270,3 +271,20 @@ def test_a_member_that_is_ignored_decides_nothing(engine: Engine) -> None:
 def test_the_key_schema_of_a_new_table_may_carry_members_that_no_shape_has(engine: Engine) -> None:
     asked = {**definition("other"), "KeySchema": [{**schema("pk")[0], "Expected": 3}]}
     assert engine.call("CreateTable", asked)["TableDescription"]["KeySchema"] == schema("pk")
+
+
+@pytest.mark.parametrize(
+    ("names", "fits"),
+    [
+        ({}, True),
+        ({"#a": "a", "#b": ""}, True),
+        ({"#a": "n" * 40_000, "#b": "n" * 40_000}, True),
+        ({"#a": "n" * 65_535, "#b": "n"}, True),
+        ({"#a": "n" * 65_536}, False),
+        ({"#a": 1}, False),
+        ({"#a": None}, False),
+        (["a"], False),
+    ],
+)
+def test_attribute_names_are_texts_none_of_which_is_too_long(names: object, fits: bool) -> None:
+    assert predicate(NAMES)(names) is fits

@@ -39,6 +39,8 @@ _PLACEHOLDER_KEYS = {
     "ExpressionAttributeValues": re.compile(r":[A-Za-z0-9_]+"),
 }
 
+# Of a character in UTF-8.
+_MOST_BYTES = 4
 Parsed = TypeVar("Parsed")
 
 INVALID = "One or more parameter values were invalid: "
@@ -141,6 +143,8 @@ def _check_names(names: Mapping[str, str]) -> None:
             raise invalid(
                 f"ExpressionAttributeNames contains invalid value: Empty attribute name for key {key}"
             )
+    if len("".join(names)) + len("".join(names.values())) <= PLACEHOLDERS_BYTES // _MOST_BYTES:
+        return  # nearly always
     if sum(len(key.encode()) + len(name.encode()) for key, name in names.items()) > PLACEHOLDERS_BYTES:
         raise invalid("ExpressionAttributeNames exceeds max size")
 

@@ -120,7 +120,7 @@ class Struct:
 
 Shape: TypeAlias = Text | Whole | Flag | Moment | ListOf | MapOf | AttributeValue | Struct
 Fits: TypeAlias = Callable[[Any], bool]
-_DICTS = frozenset((dict,))
+_DICTS, _TEXTS = frozenset((dict,)), frozenset((str,))
 
 
 def check(shape: Struct, request: Any) -> Request:
@@ -206,6 +206,16 @@ def predicate(shape: Shape) -> Fits:
             return lambda content: type(content) is dict
         case MapOf(AttributeValue()):
             return lambda content: type(content) is dict and _DICTS.issuperset(map(type, content.values()))
+        case MapOf(Text(None, int() as longest, None, None), None, None, None, None):
+            # Names of a few characters: together they are shorter than one may be.
+            return lambda content: (
+                type(content) is dict
+                and _TEXTS.issuperset(map(type, content.values()))
+                and (
+                    len("".join(content.values())) <= longest
+                    or all([len(value) <= longest for value in content.values()])
+                )
+            )
         case MapOf(member, least, most):
             inside = predicate(member)
             return lambda content: (

@@ -76,7 +76,9 @@ def entry_size(table: Table, index: VectorIndex, item: Item) -> int:
 
 def place_of(table: Table, index: VectorIndex, item: Item, key: bytes) -> bytes | None:
     """The key of an item's entry; None if it is not in the index. That its numbers fit is not checked."""
-    elements = item.get(index.attribute, {}).get("L")
+    if index.attribute not in item:
+        return None  # most items of a table of several entities
+    elements = item[index.attribute].get("L")
     if elements is None or len(elements) != index.dimensions:
         return None
     if index.hash is None:
@@ -109,12 +111,18 @@ def moves(
 ) -> Iterator[tuple[VectorIndex, VectorEntry | None, VectorEntry | None]]:
     """For each index that has an entry before or after a write: the two."""
     for index in table.vectors:
-        if index.awaits(row):
+        if _has_none(index, old, new) or index.awaits(row):
             continue
         before = None if old is None else entry_of(table, index, old, key)
         after = None if new is None else entry_of(table, index, new, key)
         if before is not None or after is not None:
             yield index, before, after
+
+
+def _has_none(index: VectorIndex, old: Item | None, new: Item | None) -> bool:
+    """Whether neither item has a vector: most writes of a table of several entities."""
+    name = index.attribute
+    return (old is None or name not in old) and (new is None or name not in new)
 
 
 def create(rows: RowWriter, table: Table, index: VectorIndex) -> None:
@@ -139,6 +147,8 @@ def written_bytes(table: Table, old: Item | None, new: Item | None) -> dict[str,
     """VectorWriteRequestBytes of a write, by index; indexes in which nothing changes are not in it."""
     used = {}
     for index in table.vectors:
+        if _has_none(index, old, new):
+            continue
         amount = _written(table, index, old, new)
         if amount:
             used[index.name] = amount

@@ -171,14 +171,15 @@ class Draft(Value):
     role: Role
     text: str
     state: MessageState = "complete"
-    metadata: MessageMetadata = MessageMetadata()
+    # Made for each draft: a default that is a value is copied by copy.deepcopy, which takes four times as long.
+    metadata: MessageMetadata = Field(default_factory=MessageMetadata)
     message_id: str | None = None
     run_id: str | None = None
     client_message_id: str | None = None
     reply_to: str | None = None
-    tool_calls: list[ToolCall] = []
+    tool_calls: list[ToolCall] = Field(default_factory=list)
     tool_call_id: str | None = None
-    flags: list[str] = []
+    flags: list[str] = Field(default_factory=list)
 
 
 class Turn(Value):

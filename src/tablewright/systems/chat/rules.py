@@ -69,7 +69,7 @@ def is_spread(conversation_id: str) -> bool:
 
 def stamp(at: datetime) -> str:
     """A time as keys have it: UTC with microseconds, of fixed width (ZC-D37)."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return at.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def moment(text: str) -> datetime:

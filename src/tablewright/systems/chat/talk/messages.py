@@ -134,9 +134,8 @@ class Messages:
         ]
 
     def _message(self, header: Conversation, draft: Draft, at: datetime, sequence: int) -> Message:
-        fields = {name: getattr(draft, name) for name in Draft.model_fields}
         return Message(
-            **fields,
+            **draft.__dict__,
             user_id=header.user_id,
             conversation_id=header.conversation_id,
             timestamp=at,
