@@ -89,8 +89,16 @@ def test_a_change_beside_the_keys_leaves_the_entry_where_it_is() -> None:
 
 
 def test_an_equal_key_that_is_another_object_leaves_the_entry_where_it_is() -> None:
-    (kept,) = changed(pets(COLOUR), RED, RED | {"colour": {"S": "red"}})
+    (kept,) = changed(pets(WHOLE), RED, RED | {"colour": {"S": "red"}})
     assert kept.old_key == kept.new_key
+
+
+def test_an_entry_that_shows_nothing_of_a_change_is_not_changed() -> None:
+    louder = RED | {"note": {"S": "GOOD BOY"}}
+    assert changed(pets(COLOUR, AGE), RED, louder) == []
+    assert [one.index.name for one in changed(pets(COLOUR, AGE), RED, RED | {"age": {"N": "3"}})] == [
+        AGE.name
+    ]
 
 
 def test_a_removed_index_key_takes_the_item_out() -> None:

@@ -98,6 +98,8 @@ class EntryPlan(NamedTuple):
     encode: KeyEncoder
     counted: str
     spent: MetricKey
+    # The attributes that an entry may have; None when it has them all.
+    carried: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +194,11 @@ class Table:
 
     def _plan(self, index: Index) -> EntryPlan:
         counted = index_name(self.number, index.number)
-        return EntryPlan(self._encoder(index.schema), counted, (CONSUMED_WRITE, self.name, index.name, ""))
+        carried = None
+        if index.projection != "ALL":
+            carried = tuple(dict.fromkeys(self.schema.names + index.schema.names + index.included))
+        spent = CONSUMED_WRITE, self.name, index.name, ""
+        return EntryPlan(self._encoder(index.schema), counted, spent, carried)
 
     def awaits_expiry(self, row: int) -> bool:
         return self.ttl_backfill is not None and self.ttl_backfill[0] < row <= self.ttl_backfill[1]

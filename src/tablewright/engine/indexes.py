@@ -24,9 +24,7 @@ class EntryChange:
 
 def projected_names(table: Table, index: Index) -> tuple[str, ...] | None:
     """The attributes an entry may have; None when it has them all."""
-    if index.projection == "ALL":
-        return None
-    return tuple(dict.fromkeys(table.schema.names + index.schema.names + index.included))
+    return table.entry_plans[index.number].carried
 
 
 def project_entry(table: Table, index: Index, item: Item) -> Item:
@@ -41,11 +39,13 @@ def entry_size(table: Table, index: Index, item: Item, size: int) -> int:
 def changes(
     table: Table, key: bytes, row: int, old: Item | None, old_size: int, new: Item | None, new_size: int
 ) -> list[EntryChange]:
-    """The changes of the entries of an item: for each index that has an entry before or after."""
+    """The changes of the entries of an item: for each index whose entry differs before and after."""
     changed = []
     for index in table.indexes:
         if index.backfill is not None and index.awaits(row):
             continue
+        if old is not None and new is not None and _carries_the_same(table, index, old, new):
+            continue  # most updates of most indexes
         old_key = entry_key(table, index, old, key) if old is not None else None
         if new is None:
             new_key = None
@@ -55,12 +55,7 @@ def changes(
         else:
             new_key = entry_key(table, index, new, key)
         was = 0 if old is None or old_key is None else entry_size(table, index, old, old_size)
-        if new is None or new_key is None:
-            will = 0
-        elif was and old is not None and _carries_the_same(table, index, old, new):
-            will = was
-        else:
-            will = entry_size(table, index, new, new_size)
+        will = 0 if new is None or new_key is None else entry_size(table, index, new, new_size)
         if old_key is not None or new_key is not None:
             changed.append(EntryChange(index, old_key, new_key, was, will))
     return changed
