@@ -36,10 +36,12 @@ elif what == "wait":
 
 @pytest.fixture(params=["fork", "interpreter"])
 def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(fork_server, "_address", "")
     if request.param == "interpreter":
+        monkeypatch.setattr(fork_server, "_address", "")
+    if request.param == "interpreter" or fork_server._address:  # with `-n` there is one
         yield
         return
+    monkeypatch.setattr(fork_server, "_address", "")
     process = fork_server.begin()
     yield
     os.kill(process, signal.SIGKILL)

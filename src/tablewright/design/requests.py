@@ -142,8 +142,7 @@ class Write(Generic[E]):
         states, tag = self.shape.states, self.shape.tag
         if states is None or self.kind != "update":
             raise FieldIsFixed(f"{self.name}: write {tag}.update(...).move(...), for an entity with states")
-        starts, field = states.starts(tag, end, by), self.shape.fields[states.field]
-        path = FieldPath((field.stored,), field.field, field.kind, field.optional)
+        starts, path = states.starts(tag, end, by), self.shape.paths[states.field]
         may = In(path.steps, tuple(encoded(path, start, self.name) for start in starts))
         moved = Slot(self, path)._step("set", encoded(path, end, self.name), end)
         return moved._with(moved.steps, (*moved.when_, may), moved.known)

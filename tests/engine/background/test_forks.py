@@ -72,6 +72,33 @@ def test_a_child_is_told_no_and_the_parent_goes_on(store: Path) -> None:
     assert sorted(one["pk"]["S"] for one in found) == ["after", "before", "meanwhile"]
 
 
+CLOSED = """
+import os, sys, warnings
+from tablewright.engine import Engine
+from tablewright.engine.background import forks
+engine = Engine.open(sys.argv[1], durability="relaxed")
+engine.close()
+child = os.fork()
+if not child:
+    print("stores to wait for:", len(forks._quiescing))
+    engine.close()
+    print("closed again")
+    sys.stdout.flush()
+    grandchild = os.fork()
+    if grandchild:
+        os._exit(os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1]))
+    engine.close()
+    with Engine.open(sys.argv[1]) as again:
+        print(again.verify())
+    sys.exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_store_that_was_closed_before_holds_up_no_child_and_no_child_of_one(store: Path) -> None:
+    assert run(CLOSED, store) == ["stores to wait for: 0", "closed again", "[]"]
+
+
 ORPHAN = """
 import os, signal, sys, warnings
 from tablewright.engine import Engine

@@ -99,6 +99,9 @@ def _after_in_child() -> None:
             lock.release()
     for one in list(_inherited):
         one.close_in_child()
+    # All of them are closed: a child that forks has none to wait for.
+    _inherited.clear()
+    _quiescing.clear()
 
 
 os.register_at_fork(before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child)

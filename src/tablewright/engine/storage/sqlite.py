@@ -296,10 +296,10 @@ class Storage:
 
     def close_in_child(self) -> None:
         """In a forked child: the store is the parent's (background/forks.py). Only the lock file is closed."""
+        self.write_lock = threading.Lock()  # that of before is held, also of a store that was closed before the fork
         if self._closed:
             return
         self._closed = True
-        self.write_lock = threading.Lock()
         forks.leak((self._writer, self._control, self.writes, *self._idle, *self._in_use))
         if not self.in_memory:
             found = os.fstat(self._file_number)
