@@ -296,7 +296,8 @@ class Storage:
 
     def close_in_child(self) -> None:
         """In a forked child: the store is the parent's (background/forks.py). Only the lock file is closed."""
-        self.write_lock = threading.Lock()  # that of before is held, also of a store that was closed before the fork
+        # The former is held by the fork, also of a store that was closed before it.
+        self.write_lock = threading.Lock()
         if self._closed:
             return
         self._closed = True
