@@ -163,13 +163,14 @@ def history_of(visit: Visit) -> Iterator[Write[Any]]:
             timestamp_ms=moment, visited_date=visit.visited_date, device_id=DEVICE, changed_at=at,
         )
     )  # fmt: skip
-    yield d.operations.put(
+    operation = d.operations.create(
         Operation.model_construct(
             **same, timestamp_ms=moment, status="processed", device_id=DEVICE, operation_type="create",
             entity_type="visited_place", entity_id=visit.composite_key, entity_data={"notes": visit.notes},
             client_version=0, server_version=version, client_timestamp=at, server_timestamp=at, is_processed=True,
         )
     )  # fmt: skip
+    yield dataclasses.replace(operation, kind="put")  # in a batch: without the condition that there is none
     result = {"operation_id": visit.operation_id, "status": "applied", "server_version": version}
     yield d.receipts.put(
         Receipt.model_construct(**same, timestamp_ms=moment, digest="0" * 64, result=result, done_at=at)
