@@ -3,8 +3,9 @@
 With `pytest -n` the process that collected the tests forks the server before any test runs; without `-n` `start` begins
 an interpreter, as a user does. A fork has the arguments, directory, environment, signals and standard streams that it
 is given, and no thread, open file or handler of the tests.
-Must hold: what can be seen from outside is the same: output, exit code, signals. Tests of how an interpreter begins
-(what it imports, a tracer, a pipeline of the shell) call subprocess.
+Must hold: output, exit code and signals are those of an interpreter. What differs: a fork has the modules and the path
+of the tests, whatever PYTHONPATH says, and no options of Popen but the streams, cwd and env. Tests of how an
+interpreter begins (what it imports, a tracer, a pipeline of the shell) call subprocess.
 """
 
 import array
@@ -18,10 +19,12 @@ import os
 import runpy
 import select
 import selectors
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -29,11 +32,12 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 Word = str | Path
 _STREAMS = 3
 _REQUEST, _STATUS = 1 << 20, 4  # bytes
+_PATIENCE = 10.0  # seconds until a test has asked
 # As an interpreter that begins has them.
 _GARBAGE = 700, 10, 10
 _WARNINGS = (
@@ -83,7 +87,7 @@ class _Fork(subprocess.Popen[Any]):
         self._reports.connect(_address)
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", streams))]
         self._reports.sendmsg([json.dumps(asked).encode()], rights)
-        self.pid = int.from_bytes(self._reports.recv(_STATUS), "big")
+        self.pid = self._report()
         self._child_created = True
         # Of a pipe the child's end; a file that was given stays open.
         others = (ours, pairs[1][0], pairs[2][0])
@@ -95,9 +99,16 @@ class _Fork(subprocess.Popen[Any]):
     def _try_wait(self, wait_flags: int) -> tuple[int, int]:
         if wait_flags == os.WNOHANG and not select.select([self._reports], [], [], 0)[0]:
             return 0, 0
-        status = int.from_bytes(self._reports.recv(_STATUS), "big")
+        status = self._report()
         self._reports.close()
         return self.pid, status
+
+    def _report(self) -> int:
+        said = self._reports.recv(_STATUS)
+        if len(said) != _STATUS:
+            self._reports.close()
+            raise OSError("the fork server is gone: nothing is known of its programs")
+        return int.from_bytes(said, "big")
 
     def _internal_poll(self, **_: Any) -> int | None:
         if self.returncode is None:
@@ -111,43 +122,71 @@ class _Fork(subprocess.Popen[Any]):
 
 
 def begin() -> int:
-    """Start the server, before there are threads; its process."""
+    """Start the server, before there are threads; its process. It ends with this process and those forked from it."""
     global _address
-    _address = f"\0fork-server-{os.getpid()}"  # not a file: the paths of some are too long
+    home = Path(tempfile.mkdtemp(prefix="forks-"))  # for this user alone
+    _address = str(home / "socket")
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listening.bind(_address)
     listening.listen(64)
+    alive, _lasts = os.pipe()  # the other end is closed when all of them have ended
     process = os.fork()
     if process == 0:
         try:
-            _serve(listening)
+            os.close(_lasts)
+            _serve(listening, alive)
         finally:
+            shutil.rmtree(home, ignore_errors=True)
             os._exit(1)
     listening.close()
+    os.close(alive)
     return process
 
 
-def _serve(listening: socket.socket) -> NoReturn:
+def end(process: int) -> None:
+    os.kill(process, signal.SIGTERM)
+    os.waitpid(process, 0)
+
+
+def _serve(listening: socket.socket, alive: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for the tests, which end this process
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    is_over: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: is_over.append(number))
     ended, wake = socket.socketpair()
     wake.setblocking(False)
     ended.setblocking(False)
     signal.set_wakeup_fd(wake.fileno())
     parents: dict[int, socket.socket] = {}
     with selectors.DefaultSelector() as selector:
-        selector.register(listening, selectors.EVENT_READ)
-        selector.register(ended, selectors.EVENT_READ)
-        while True:
+        for readable in (listening, ended, alive):
+            selector.register(readable, selectors.EVENT_READ)
+        while not is_over:
             for key, _ in selector.select():
                 if key.fileobj is listening:
-                    parent = listening.accept()[0]
-                    process = _born(parent)
-                    parents[process] = parent
-                    parent.send(process.to_bytes(_STATUS, "big"))
-                else:
+                    with suppress(OSError, ValueError):  # a test that was ended while it asked
+                        _answer(listening.accept()[0], parents)
+                elif key.fileobj is ended:
                     ended.recv(4096)
+                else:
+                    return
             _report_ended(parents)
+
+
+def _answer(parent: socket.socket, parents: dict[int, socket.socket]) -> None:
+    parent.settimeout(_PATIENCE)
+    rights = array.array("i")
+    asked, files, _, _ = parent.recvmsg(_REQUEST, socket.CMSG_SPACE(_STREAMS * rights.itemsize))
+    for _, _, sent in files:
+        rights.frombytes(sent)
+    if len(rights) != _STREAMS:
+        parent.close()
+        return
+    process = _start(asked, list(rights))
+    parents[process] = parent
+    for fd in rights:
+        os.close(fd)
+    parent.send(process.to_bytes(_STATUS, "big"))
 
 
 def _report_ended(parents: dict[int, socket.socket]) -> None:
@@ -159,31 +198,27 @@ def _report_ended(parents: dict[int, socket.socket]) -> None:
             parent.send(status.to_bytes(_STATUS, "big"))
 
 
-def _born(parent: socket.socket) -> int:
-    rights = array.array("i")
-    asked, told, _, _ = parent.recvmsg(_REQUEST, socket.CMSG_SPACE(_STREAMS * rights.itemsize))
-    rights.frombytes(told[0][2])
+def _start(asked: bytes, streams: Sequence[int]) -> int:
     process = os.fork()
     if process == 0:
         code = 1
         try:
             given = json.loads(asked)
-            _become(list(rights), given["cwd"], given["env"])
+            _take_over(streams, given["cwd"], given["env"])
             code = _code_of(given["words"])
         finally:
             os._exit(code)
-    for fd in rights:
-        os.close(fd)
     return process
 
 
 # --- in the fork ---
 
 
-def _become(streams: Sequence[int], cwd: str, env: dict[str, str]) -> None:
+def _take_over(streams: Sequence[int], cwd: str, env: dict[str, str]) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     faulthandler.disable()
     aside = [fcntl.fcntl(fd, fcntl.F_DUPFD, _STREAMS) for fd in streams]  # one may be in another's place
     for there, fd in enumerate(aside):

@@ -1,7 +1,9 @@
 """A fork of the server beside an interpreter that begins: from outside they are the same."""
 
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -44,8 +46,7 @@ def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     monkeypatch.setattr(fork_server, "_address", "")
     process = fork_server.begin()
     yield
-    os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
+    fork_server.end(process)
 
 
 @pytest.fixture
@@ -114,6 +115,36 @@ def test_a_file_that_is_given_stays_open_and_a_pipe_is_read(program: Path, tmp_p
             process.communicate("heard", timeout=30)
         said.seek(0)
         assert said.read().splitlines()[-1] == "heard"
+
+
+def test_a_server_outlives_those_who_ask_for_nothing_and_is_for_its_user_alone(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fork_server, "_address", "")
+    process = fork_server.begin()
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
+            asking.connect(fork_server._address)
+        assert ended(program, "seven")[0] == 7
+        assert Path(fork_server._address).parent.stat().st_mode & 0o077 == 0
+    finally:
+        fork_server.end(process)
+    assert not Path(fork_server._address).parent.exists()
+
+
+def test_of_a_server_that_is_gone_no_program_has_an_exit_code(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fork_server, "_address", "")
+    process = fork_server.begin()
+    running = fork_server.start([sys.executable, program, "wait"], stdout=subprocess.DEVNULL)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    with pytest.raises(OSError, match="the fork server is gone"):
+        running.wait()
+    os.kill(running.pid, signal.SIGKILL)
+    running.returncode = -signal.SIGKILL
+    shutil.rmtree(Path(fork_server._address).parent)
 
 
 @pytest.mark.usefixtures("_way")

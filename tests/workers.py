@@ -94,8 +94,7 @@ def run(session: pytest.Session, files: Files, count: int) -> None:
             os.kill(worker.process, signal.SIGKILL)
             os.waitpid(worker.process, 0)
             worker.told.close()
-        os.kill(forks, signal.SIGKILL)
-        os.waitpid(forks, 0)
+        fork_server.end(forks)
         queue.close()
     if session.shouldfail:
         raise session.Failed(session.shouldfail)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel
@@ -19,7 +19,16 @@ from tests.design.travel import (
     visits,
 )
 
-from tablewright.design import Design, FieldIsFixed, Get, KeyPartUnusable, MoveNotAllowed, StateNeedsAMove
+from tablewright.design import (
+    Design,
+    FieldIsFixed,
+    Get,
+    KeyPartUnusable,
+    MoveNotAllowed,
+    StateNeedsAMove,
+    States,
+    Unique,
+)
 from tablewright.design.attributes import decode_values, encode_item
 from tablewright.expressions.nodes import Compare, In
 
@@ -290,6 +299,29 @@ def test_an_update_makes_no_move_that_no_state_has() -> None:
         trips.update("t1").move("draft", by="agent")
     with pytest.raises(FieldIsFixed, match=r"write visit\.update\(\.\.\.\)\.move"):
         visits.update("u1", "city", "TYO").move("booked", by="agent")
+
+
+class Stay(BaseModel):
+    stay_id: str
+    room: str
+    status: Literal["draft", "live"] = "draft"
+
+
+def stay_key(stay_id: str) -> None: ...
+
+
+@pytest.mark.parametrize(
+    "guard", [Unique("place", "{room}#{status}"), Unique("place", "{room}", keep={"status": "{status}"})]
+)
+def test_an_update_does_not_move_a_state_that_a_guard_holds(guard: Unique) -> None:
+    table = Design("stays").table("stays", pk="PK", sk="SK")
+    moves = {"draft": {"live": ("guest",)}}
+    stays = table.entity(
+        Stay, stay_key, tag="stay", pk="STAY#{stay_id}", sk="STAY", unique=[guard],
+        states=States("status", start="draft", moves=moves),
+    )  # fmt: skip
+    with pytest.raises(FieldIsFixed, match=r"'status' is in the guard of place.* write stay\.move\(before"):
+        stays.update("s1").move("live", by="guest")
 
 
 def test_what_has_no_states_cannot_be_moved() -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.wire.fake_engine import FakeEngine, as_engine, get, put
 from tests.wire.talk import Line, once, request, wait_until_read
 
-from tablewright.wire.group_writer import CROWD, GROUP_LIMIT, GroupWriter
+from tablewright.wire.group_writer import CROWD, CROWD_AT_DISK, GROUP_LIMIT, GroupWriter
 
 
 def lines(url: str, count: int, stack: ExitStack) -> list[Line]:
@@ -152,6 +152,8 @@ class Turns:
     def call_soon(self, callback: Callable[..., None], *arguments: Any) -> None:
         self._soon.append((callback, arguments))
 
+    call_soon_threadsafe = call_soon
+
     def turn(self) -> None:
         soon, self._soon = self._soon, []
         for callback, arguments in soon:
@@ -199,6 +201,26 @@ def test_few_writes_do_not_wait_for_others(writer: GroupWriter, turns: Turns, en
         write(writer, arriving)
         turns.turn()
     assert engine.groups == [1, 2, CROWD - 1]
+
+
+def test_two_writes_do_not_wait_for_others_at_the_disk_either(
+    writer: GroupWriter, turns: Turns, engine: FakeEngine
+) -> None:
+    engine.commit_blocks = True
+    write(writer, CROWD_AT_DISK - 1)
+    turns.turn()
+    assert engine.groups == [CROWD_AT_DISK - 1]
+
+
+def test_where_commits_wait_for_the_disk_fewer_writes_wait_for_others(
+    writer: GroupWriter, turns: Turns, engine: FakeEngine
+) -> None:
+    engine.commit_blocks = True  # the disk of the fixture answers at once, in the thread that commits
+    for arriving in (CROWD_AT_DISK, 1, 0):
+        assert engine.groups == []
+        write(writer, arriving)
+        turns.turn()
+    assert engine.groups == [CROWD_AT_DISK + 1]
 
 
 def test_a_group_has_a_limit_however_many_writes_arrive(

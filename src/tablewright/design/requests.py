@@ -142,6 +142,7 @@ class Write(Generic[E]):
         states, tag = self.shape.states, self.shape.tag
         if states is None or self.kind != "update":
             raise FieldIsFixed(f"{self.name}: write {tag}.update(...).move(...), for an entity with states")
+        _refuse_guarded(self.shape, states.field, "move(before, after, by=actor)")
         starts, path = states.starts(tag, end, by), self.shape.paths[states.field]
         may = In(path.steps, tuple(encoded(path, start, self.name) for start in starts))
         moved = Slot(self, path)._step("set", encoded(path, end, self.name), end)
@@ -259,11 +260,17 @@ def _refuse_fixed(shape: EntitySpec, name: str) -> None:
         raise FieldIsFixed(f"{shape.tag}: '{name}' {why}")
     if shape.states is not None and name == shape.states.field:
         raise StateNeedsAMove(shape.tag, name)
-    guard = next(guard for guard in shape.guards if name in shape.guarded_by(guard))
-    raise FieldIsFixed(
-        f"{shape.tag}: '{name}' is in the guard of {guard.unique.name}; "
-        f"read the item and write {shape.tag}.change(before, after)"
-    )
+    _refuse_guarded(shape, name, "change(before, after)")
+
+
+def _refuse_guarded(shape: EntitySpec, name: str, instead: str) -> None:
+    """Refuse an update of a field that guards hold: only a write of the whole item moves them."""
+    for guard in shape.guards:
+        if name in shape.guarded_by(guard):
+            raise FieldIsFixed(
+                f"{shape.tag}: '{name}' is in the guard of {guard.unique.name}; "
+                f"read the item and write {shape.tag}.{instead}"
+            )
 
 
 def _refuse_in_keys(shape: EntitySpec, name: str) -> None:

@@ -153,8 +153,8 @@ class Store:
     ) -> T:
         """Do it on the newest version: again after a race, unless the caller insists on the version it has seen.
 
-        A race is what `on` names. `on_race` gets it before the next attempt; what that raises is the end. After the
-        last attempt `busy` is raised.
+        A race is what `on` names. `on_race` gets it before the next attempt; an error that it raises ends the
+        attempts. After the last one `busy` is raised.
         """
         for tried in range(attempts):
             try:

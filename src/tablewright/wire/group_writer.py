@@ -1,4 +1,4 @@
-"""Group commit: the writes that arrive while the event loop turns share one transaction.
+"""Group commit: the writes of one turn of the event loop, or of several that each bring more, share a transaction.
 
 Must hold: an outcome is delivered only after its transaction is durable, as the engine is configured; groups
 follow one another, so a write collected later never commits earlier; a request that makes the engine fail does

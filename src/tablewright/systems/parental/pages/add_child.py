@@ -36,11 +36,11 @@ def zones() -> Mapping[str, tuple[tuple[str, str], ...]]:
 
 
 def add_new_child(router: APIRouter, pages: ParentalPages) -> None:
-    for part in (_adding, _renumbering):
+    for part in (_add_child_form, _add_number_form):
         part(router, pages)
 
 
-def _adding(router: APIRouter, pages: ParentalPages) -> None:
+def _add_child_form(router: APIRouter, pages: ParentalPages) -> None:
     children = pages.parental.children
 
     def family_of(request: Request, id: str) -> Family:
@@ -102,7 +102,7 @@ def _sent(pages: ParentalPages, reference: str) -> Form:
     return Form({"phoneNumber": number, "sent": number} if number else {})
 
 
-def _renumbering(router: APIRouter, pages: ParentalPages) -> None:
+def _add_number_form(router: APIRouter, pages: ParentalPages) -> None:
     children = pages.parental.children
 
     def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:

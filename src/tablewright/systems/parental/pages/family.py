@@ -80,7 +80,7 @@ def add_family(router: APIRouter, pages: ParentalPages) -> None:
             raise forbidden("NO_PAGES", words)
         return home_page(pages, request)
 
-    for part in (_beginning, _settings, _guardians, _invitations):
+    for part in (_add_creation, _settings, _guardians, _invitations):
         part(router, pages)
 
 
@@ -138,7 +138,7 @@ def home_page(
     )
 
 
-def _beginning(router: APIRouter, pages: ParentalPages) -> None:
+def _add_creation(router: APIRouter, pages: ParentalPages) -> None:
     @router.post("/families")
     def create(request: Request, form: Posted) -> Response:
         actor = pages.actor(request)
