@@ -8,7 +8,7 @@
 append: a message appended to chats of 50 and of 500 messages of 500 bytes, in the first version as its programs do it
 (read the item, list_append) and in the second (one transaction with its seal, the consent and the counters), turn by
 turn, in CPU time of this process, and in units. The target is half the units and half the time. At 50 messages the
-time is not met: 1.28 times as fast in process, and 1.7 times with `--through boto3`, where Amazon's SDK calls a
+time is not met: 1.34 times as fast in process, and 1.7 times with `--through boto3`, where Amazon's SDK calls a
 server in this process. An append is one call to the engine, a transaction of three items. Of a profile about a sixth
 is building the message, its seal and the conditions, a ninth their requests, more than half the transaction with its
 journal and index entries: nearly what the first version needs to read and rewrite an item of 25 KB. The first version
